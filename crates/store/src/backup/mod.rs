@@ -1,0 +1,96 @@
+//! Backups: everything of a store in one stream, the same whichever engine it came from or goes to.
+
+mod frame;
+mod read;
+pub(crate) mod restore;
+
+use std::io::Write as Output;
+
+use frame::{Frame, Writer};
+pub(crate) use read::Reader;
+
+use crate::error::Result;
+use crate::history::Level;
+use crate::history::archive::{Archive, LogEntry, Order};
+use crate::history::record::Head;
+use crate::snapshot::Snapshot;
+use crate::version::Revision;
+
+/// What a backup or a restore moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The revision it shows.
+    pub revision: Revision,
+    /// Objects.
+    pub objects: u64,
+    /// Records of history.
+    pub records: u64,
+    /// Bytes of the backup.
+    pub bytes: u64,
+}
+
+const STEP: usize = 512;
+
+/// Names under which an engine keeps what concerns only itself.
+const ENGINE_ONLY: &str = "engine/";
+
+/// Writes everything that `now` shows, and its history.
+pub(crate) async fn write(
+    archive: &dyn Archive,
+    now: &Snapshot,
+    output: &mut (dyn Output + Send),
+) -> Result<Summary> {
+    let mut writer = Writer::new(output)?;
+    let mut summary = Summary { revision: now.revision(), ..Summary::default() };
+    writer.frame(&Frame::Start { revision: now.revision(), time: crate::clock::now() })?;
+    for (name, value) in archive.metas("").await? {
+        if !name.starts_with(ENGINE_ONLY) {
+            writer.frame(&Frame::Meta { name, value })?;
+        }
+    }
+    for (key, entry) in now.list(b"") {
+        let head = Head {
+            version: entry.version,
+            uid: entry.uid,
+            chain: entry.chain,
+            level: entry.level,
+            expires: entry.expires,
+            sealed: entry.sealed,
+            stamp: entry.stamp,
+        };
+        writer.frame(&Frame::Object { key: key.clone(), head, body: entry.stored() })?;
+        summary.objects += 1;
+    }
+    let mut after = None;
+    loop {
+        let step = archive.all_records(after.as_ref().map(|(key, place)| (key, *place)), STEP).await?;
+        let Some(last) = step.last() else { break };
+        after = Some((last.key.clone(), last.place));
+        for filed in step {
+            if filed.record.level != Level::None && filed.record.version <= now.version() {
+                writer.frame(&Frame::Record { key: filed.key, place: filed.place, record: filed.record })?;
+                summary.records += 1;
+            }
+        }
+    }
+    for line in lines(archive, now).await? {
+        writer.frame(&Frame::Line(line))?;
+    }
+    summary.bytes = writer.finish(summary.objects, summary.records)?;
+    Ok(summary)
+}
+
+/// The lines of the log in the order of their versions, which not every engine keeps them in.
+async fn lines(archive: &dyn Archive, now: &Snapshot) -> Result<Vec<LogEntry>> {
+    let mut lines = Vec::new();
+    let mut beyond = None;
+    loop {
+        let rows = archive.rows(beyond.as_ref(), Order::OldestFirst, STEP).await?;
+        let Some(last) = rows.last() else { break };
+        beyond = Some(last.id.clone());
+        lines.extend(rows.into_iter().flat_map(|row| row.entries));
+    }
+    lines.retain(|line| line.level != Level::None && line.version <= now.version());
+    lines.sort_by_key(|line| line.version);
+    Ok(lines)
+}

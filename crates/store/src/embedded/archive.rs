@@ -1,0 +1,202 @@
+//! The past as the embedded engine keeps it.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use redb::{ReadTransaction, ReadableDatabase};
+use tokio::sync::{mpsc, oneshot};
+
+use super::committer::Job;
+use super::disk::{Disk, row_entries, row_number};
+use super::file::failed;
+use super::tables::{LOG, META, META_RECORD_BYTES, RECORDS, record_key, split_record_key, u64_of};
+use crate::error::{Error, Result};
+use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
+use crate::history::record::{Place, Record};
+use crate::key::{Key, after_prefix};
+use crate::transaction::Fence;
+use crate::version::Version;
+
+#[derive(Clone)]
+pub(crate) struct EmbeddedArchive {
+    pub disk: Arc<Disk>,
+    pub jobs: mpsc::UnboundedSender<Job>,
+}
+
+impl EmbeddedArchive {
+    /// Reads on a thread that may wait for the disk.
+    fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&ReadTransaction) -> Result<T> + Send + 'static,
+    ) -> Later<'_, T> {
+        let disk = self.disk.clone();
+        Box::pin(async move {
+            let task = tokio::task::spawn_blocking(move || {
+                let transaction = disk.database()?.begin_read().map_err(failed)?;
+                read(&transaction)
+            });
+            task.await.map_err(|error| Error::Unavailable(error.to_string()))?
+        })
+    }
+}
+
+impl Archive for EmbeddedArchive {
+    fn records<'a>(
+        &'a self,
+        key: &'a Key,
+        beyond: Option<Place>,
+        order: Order,
+        limit: usize,
+    ) -> Later<'a, Vec<(Place, Record)>> {
+        let key = key.clone();
+        self.read(move |read| {
+            let records = read.open_table(RECORDS).map_err(failed)?;
+            let mut prefix = key.as_bytes().to_vec();
+            prefix.push(0);
+            let mut low = Bound::Included(prefix.clone());
+            let mut high = after_prefix(&prefix).map_or(Bound::Unbounded, Bound::Excluded);
+            if let Some(place) = beyond {
+                let edge = Bound::Excluded(record_key(&key, place));
+                match order {
+                    Order::NewestFirst => high = edge,
+                    Order::OldestFirst => low = edge,
+                }
+            }
+            let range =
+                records.range::<&[u8]>((low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)));
+            let range = range.map_err(failed)?;
+            let take = |row: std::result::Result<
+                (redb::AccessGuard<&[u8]>, redb::AccessGuard<&[u8]>),
+                redb::StorageError,
+            >| {
+                let (at, value) = row.map_err(failed)?;
+                let (_, place) =
+                    split_record_key(at.value()).ok_or_else(|| Error::damaged("the key of a record"))?;
+                Ok((place, postcard::from_bytes(value.value())?))
+            };
+            match order {
+                Order::OldestFirst => range.take(limit).map(take).collect(),
+                Order::NewestFirst => range.rev().take(limit).map(take).collect(),
+            }
+        })
+    }
+
+    fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>> {
+        let after = after.map(|(key, place)| record_key(key, place));
+        self.read(move |read| {
+            let records = read.open_table(RECORDS).map_err(failed)?;
+            let low = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let mut found = Vec::new();
+            for row in records.range::<&[u8]>((low, Bound::Unbounded)).map_err(failed)?.take(limit) {
+                let (at, value) = row.map_err(failed)?;
+                let (key, place) =
+                    split_record_key(at.value()).ok_or_else(|| Error::damaged("the key of a record"))?;
+                found.push(Filed {
+                    key: Key::new(key)?,
+                    place,
+                    record: postcard::from_bytes(value.value())?,
+                });
+            }
+            Ok(found)
+        })
+    }
+
+    fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>> {
+        let beyond = beyond.map(row_number).transpose();
+        self.read(move |read| {
+            let log = read.open_table(LOG).map_err(failed)?;
+            let edge = beyond?.map_or(Bound::Unbounded, Bound::Excluded);
+            let take = |row: std::result::Result<
+                (redb::AccessGuard<u64>, redb::AccessGuard<&[u8]>),
+                redb::StorageError,
+            >| {
+                let (id, lines) = row.map_err(failed)?;
+                let id = RowId(Bytes::copy_from_slice(&id.value().to_be_bytes()));
+                Ok(Row { id, entries: row_entries(lines.value())? })
+            };
+            match order {
+                Order::OldestFirst => log
+                    .range::<u64>((edge, Bound::Unbounded))
+                    .map_err(failed)?
+                    .take(limit)
+                    .map(take)
+                    .collect(),
+                Order::NewestFirst => log
+                    .range::<u64>((Bound::Unbounded, edge))
+                    .map_err(failed)?
+                    .rev()
+                    .take(limit)
+                    .map(take)
+                    .collect(),
+            }
+        })
+    }
+
+    fn lines<'a>(&'a self, from: Mark, to: Mark) -> Later<'a, Vec<LogEntry>> {
+        self.read(move |read| {
+            let log = read.open_table(LOG).map_err(failed)?;
+            // The row that `from` stands in is named after an earlier revision.
+            let first = log.range(..=from.version.revision().get()).map_err(failed)?.next_back().transpose();
+            let first = first.map_err(failed)?.map_or(0, |(id, _)| id.value());
+            let mut lines = Vec::new();
+            for row in log.range(first..=to.version.revision().get()).map_err(failed)? {
+                let (_, value) = row.map_err(failed)?;
+                let inside = |line: &LogEntry| line.version > from.version && line.version <= to.version;
+                lines.extend(row_entries(value.value())?.into_iter().filter(inside));
+            }
+            Ok(lines)
+        })
+    }
+
+    fn row_of<'a>(&'a self, _time: u64, version: Version) -> Later<'a, Option<Row>> {
+        self.read(move |read| {
+            let log = read.open_table(LOG).map_err(failed)?;
+            // A row is named after its first revision and holds all up to the next row.
+            let found = log.range(..=version.revision().get()).map_err(failed)?.next_back();
+            let Some(row) = found else { return Ok(None) };
+            let (id, lines) = row.map_err(failed)?;
+            let id = RowId(Bytes::copy_from_slice(&id.value().to_be_bytes()));
+            Ok(Some(Row { id, entries: row_entries(lines.value())? }))
+        })
+    }
+
+    fn meta<'a>(&'a self, name: &'a str) -> Later<'a, Option<Bytes>> {
+        let name = name.to_owned();
+        self.read(move |read| {
+            let meta = read.open_table(META).map_err(failed)?;
+            Ok(meta.get(name.as_str()).map_err(failed)?.map(|value| Bytes::copy_from_slice(value.value())))
+        })
+    }
+
+    fn metas<'a>(&'a self, prefix: &'a str) -> Later<'a, Vec<(String, Bytes)>> {
+        let prefix = prefix.to_owned();
+        self.read(move |read| {
+            let meta = read.open_table(META).map_err(failed)?;
+            let mut found = Vec::new();
+            for row in meta.range(prefix.as_str()..).map_err(failed)? {
+                let (name, value) = row.map_err(failed)?;
+                if !name.value().starts_with(&prefix) {
+                    break;
+                }
+                found.push((name.value().to_owned(), Bytes::copy_from_slice(value.value())));
+            }
+            Ok(found)
+        })
+    }
+
+    fn edit<'a>(&'a self, edits: Vec<Edit>, fence: Option<&'a Fence>) -> Later<'a, ()> {
+        Box::pin(async move {
+            let (reply, answer) = oneshot::channel();
+            self.jobs.send(Job::Edit { edits, fence: fence.cloned(), reply }).map_err(|_| Error::Closed)?;
+            answer.await.map_err(|_| Error::Closed)?
+        })
+    }
+
+    fn bytes<'a>(&'a self) -> Later<'a, u64> {
+        Box::pin(async move {
+            let bytes = self.meta(META_RECORD_BYTES).await?;
+            Ok(bytes.and_then(|bytes| u64_of(&bytes)).unwrap_or(0))
+        })
+    }
+}

@@ -1,0 +1,347 @@
+//! The one writer: takes what is queued, decides it in order, writes it in one go, then tells everybody.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::Shared;
+use super::batch::{Batch, Row};
+use super::leases::{KeptLease, Leases};
+use super::load::load;
+use super::touched::Touched;
+use crate::clock::Clock;
+use crate::entry::Entry;
+use crate::error::{Conflict, Result};
+use crate::history::archive::{Edit, LogEntry};
+use crate::history::draft::Draft;
+use crate::lease::Acquired;
+use crate::memory::Published;
+use crate::memory::recent::{Commit, Event, Recent};
+use crate::memory::state::State;
+use crate::snapshot::Snapshot;
+use crate::transaction::{Committed, Fence, Guard, Transaction};
+use crate::version::{Revision, Version};
+
+/// Something for the committer to do.
+pub(crate) enum Job {
+    Commit {
+        transaction: Transaction,
+        reply: Reply<Committed>,
+    },
+    /// Decides on a transaction while nothing else can happen.
+    Alone {
+        decide: Box<dyn FnOnce(Snapshot) -> Option<Result<Transaction>> + Send>,
+        reply: Reply<Option<Committed>>,
+    },
+    Acquire {
+        name: Arc<str>,
+        holder: Arc<str>,
+        milliseconds: u64,
+        reply: Reply<Acquired>,
+    },
+    Renew {
+        fence: Fence,
+        reply: Reply<bool>,
+    },
+    Release {
+        fence: Fence,
+        reply: Reply<bool>,
+    },
+    Edit {
+        edits: Vec<Edit>,
+        fence: Option<Fence>,
+        reply: Reply<()>,
+    },
+    /// Lets go of the recent commits through this revision.
+    Compact {
+        through: Revision,
+        reply: Reply<()>,
+    },
+    /// Indexes everything anew, after the model changed its mind.
+    Reindex {
+        reply: Reply<()>,
+    },
+    Stop,
+}
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
+
+/// Decided, and told once it is durable.
+type Answer = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// Jobs taken into one group.
+const GROUP: usize = 1_024;
+/// Bytes written in one group before it is closed.
+const GROUP_BYTES: usize = 8 << 20;
+
+pub(crate) struct Committer {
+    pub shared: Arc<Shared>,
+    pub state: State,
+    pub recent: Recent,
+    pub touched: Touched,
+    pub leases: Leases,
+    pub clock: Clock,
+    pub record_bytes: u64,
+}
+
+impl Committer {
+    pub fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        while let Some(first) = jobs.blocking_recv() {
+            if !self.group(first, &mut jobs) {
+                break;
+            }
+        }
+        self.shared.memory.close();
+    }
+
+    /// Does one group of jobs; `false` when it is time to stop.
+    fn group(&mut self, first: Job, jobs: &mut mpsc::UnboundedReceiver<Job>) -> bool {
+        let healed = self.heal();
+        let mut batch = Batch::default();
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut next = Some(first);
+        let mut go_on = true;
+        while let Some(job) = next {
+            if matches!(job, Job::Stop) {
+                go_on = false;
+                break;
+            }
+            self.decide(job, &mut batch, &mut answers);
+            if answers.len() >= GROUP || batch.weight() >= GROUP_BYTES {
+                break;
+            }
+            next = jobs.try_recv().ok();
+        }
+        let outcome = healed.and_then(|()| self.make_durable(&mut batch));
+        if outcome.is_ok() {
+            self.publish();
+        } else {
+            self.forget_undurable();
+        }
+        for answer in answers {
+            answer(outcome.clone());
+        }
+        go_on
+    }
+
+    /// Opens the file again if it failed; if the last group landed after all, catches up with it.
+    fn heal(&mut self) -> Result<()> {
+        if self.shared.disk.is_open() {
+            return Ok(());
+        }
+        let reached = self.shared.disk.reopen()?;
+        tracing::info!(%reached, "the store's file is open again");
+        if reached > self.state.revision {
+            let indexer = &self.shared.memory.indexer;
+            let loaded = load(&*self.shared.disk.database()?, indexer, &self.shared.settings.window)?;
+            (self.state, self.recent, self.record_bytes) = (loaded.state, loaded.recent, loaded.record_bytes);
+            self.publish();
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, job: Job, batch: &mut Batch, answers: &mut Vec<Answer>) {
+        match job {
+            Job::Commit { transaction, reply } => {
+                let result = self.stage(transaction, batch);
+                answers.push(later(reply, result));
+            }
+            Job::Alone { decide, reply } => {
+                let snapshot = Snapshot::new(Arc::new(self.state.clone()));
+                let result = match decide(snapshot) {
+                    Some(transaction) => {
+                        transaction.and_then(|transaction| self.stage(transaction, batch)).map(Some)
+                    }
+                    None => Ok(None),
+                };
+                answers.push(later(reply, result));
+            }
+            Job::Acquire { name, holder, milliseconds, reply } => {
+                let result = self.acquire(name, holder, milliseconds, batch);
+                answers.push(later(reply, Ok(result)));
+            }
+            Job::Renew { fence, reply } => {
+                answers.push(later(reply, Ok(self.leases.renew(&fence, Instant::now()))))
+            }
+            Job::Release { fence, reply } => {
+                let released = self.leases.release(&fence);
+                if released {
+                    batch.leases.push((fence.name, None));
+                }
+                answers.push(later(reply, Ok(released)));
+            }
+            Job::Edit { edits, fence, reply } => {
+                let lost = fence.filter(|fence| !self.leases.is_held(fence, Instant::now()));
+                let result = match lost {
+                    Some(fence) => Err(Conflict::LeaseLost(fence.name).into()),
+                    None => {
+                        batch.edits.extend(edits);
+                        Ok(())
+                    }
+                };
+                answers.push(later(reply, result));
+            }
+            Job::Compact { through, reply } => {
+                let through = through.min(self.state.revision);
+                self.recent.drop_through(through);
+                answers.push(later(reply, Ok(())));
+            }
+            Job::Reindex { reply } => {
+                self.state.reindex(&self.shared.memory.indexer);
+                answers.push(later(reply, Ok(())));
+            }
+            Job::Stop => {}
+        }
+    }
+
+    /// Checks the guards and works out the writes. On an error nothing is left behind.
+    fn stage(&mut self, transaction: Transaction, batch: &mut Batch) -> Result<Committed> {
+        for guard in &transaction.guards {
+            self.check(guard)?;
+        }
+        let time = self.clock.tick();
+        let mut drafts = Vec::with_capacity(transaction.writes.len());
+        for write in transaction.writes {
+            let before = self.state.objects.get(write.key()).cloned();
+            let draft = Draft::of(write, before.as_ref(), &transaction.author, time)?;
+            drafts.push(draft.ok_or(before));
+        }
+        if drafts.iter().all(Result::is_err) {
+            let entries = drafts.into_iter().map(|unchanged| unchanged.err().flatten()).collect();
+            return Ok(Committed { revision: self.state.revision, entries });
+        }
+
+        let revision = self.state.revision.next();
+        let mut entries = Vec::with_capacity(drafts.len());
+        let mut events = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            match draft {
+                Err(unchanged) => entries.push(unchanged),
+                Ok(draft) => {
+                    let version = Version::of(revision, events.len() as u16);
+                    let event = self.apply(draft, version, batch)?;
+                    entries.push(Some(event.shown().clone()));
+                    events.push(Arc::new(event));
+                }
+            }
+        }
+        self.state.revision = revision;
+        let keep = self.recent.wants_state(revision);
+        let state = keep.then(|| Arc::new(self.state.clone()));
+        self.recent.push(Commit { revision, time, events, state });
+        Ok(Committed { revision, entries })
+    }
+
+    fn apply(&mut self, draft: Draft, version: Version, batch: &mut Batch) -> Result<Event> {
+        let entry = draft.entry(version);
+        self.touch_buckets(&draft, entry.as_deref(), version.revision());
+        self.state.set(&self.shared.memory.indexer, &draft.key, entry.clone());
+        let Draft { key, place, before, after, mut record } = draft;
+        record.version = version;
+        batch.log.push(LogEntry {
+            version,
+            time: record.time,
+            key: key.clone(),
+            place,
+            level: record.level,
+            hash: record.hash,
+        });
+        let object = match after {
+            Some((mut head, stored)) => {
+                head.version = version;
+                Some(head.encode(&stored)?)
+            }
+            None => None,
+        };
+        batch.push(Row { key: key.clone(), object, place, record: postcard::to_stdvec(&record)? });
+        Ok(Event::new(version, key, before, entry))
+    }
+
+    fn touch_buckets(&mut self, draft: &Draft, after: Option<&Entry>, revision: Revision) {
+        let indexer = &self.shared.memory.indexer;
+        if !indexer.has_terms() {
+            return;
+        }
+        let before = draft.before.as_deref();
+        for entry in [before, after].into_iter().flatten() {
+            for term in indexer.terms(&draft.key, entry).into_iter().filter(|term| term.bucket) {
+                self.touched.touch(term.bytes, revision);
+            }
+        }
+    }
+
+    fn check(&self, guard: &Guard) -> Result<(), Conflict> {
+        match guard {
+            Guard::At { key, version } => {
+                let found = self.state.objects.get(key).map_or(Version::ZERO, |entry| entry.version);
+                if found != *version {
+                    return Err(Conflict::Changed { key: key.clone(), expected: *version, found });
+                }
+            }
+            Guard::Exists(key) if !self.state.objects.contains_key(key) => {
+                return Err(Conflict::Missing(key.clone()));
+            }
+            Guard::Bucket { term, at } if !self.touched.unchanged_since(term, *at) => {
+                return Err(Conflict::Bucket(String::from_utf8_lossy(term).into_owned()));
+            }
+            Guard::Lease(fence) if !self.leases.is_held(fence, Instant::now()) => {
+                return Err(Conflict::LeaseLost(fence.name.clone()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn acquire(
+        &mut self,
+        name: Arc<str>,
+        holder: Arc<str>,
+        milliseconds: u64,
+        batch: &mut Batch,
+    ) -> Acquired {
+        let now = Instant::now();
+        if let Some((by, left)) = self.leases.holder(&name, now)
+            && by != holder
+        {
+            return Acquired::HeldBy { holder: by, for_at_most: left };
+        }
+        let revision = self.state.revision.next();
+        self.state.revision = revision;
+        let kept = KeptLease { holder, taken: Version::of(revision, 0), milliseconds };
+        batch.leases.push((name.clone(), Some(kept.clone())));
+        Acquired::Taken(self.leases.take(name, kept, now))
+    }
+
+    fn make_durable(&mut self, batch: &mut Batch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (revision, bytes) = (self.state.revision, self.record_bytes);
+        self.record_bytes = self.shared.disk.write(batch, revision, bytes)?;
+        Ok(())
+    }
+
+    fn publish(&mut self) {
+        self.recent.trim(&self.shared.settings.window, crate::clock::now());
+        self.touched.tidy();
+        let state = Arc::new(self.state.clone());
+        self.shared.memory.publish(Published { state, recent: self.recent.clone() });
+    }
+
+    /// Back to what is durable. Buckets touched in vain stay touched: that costs a retry, never a wrong answer.
+    fn forget_undurable(&mut self) {
+        let published = self.shared.memory.load();
+        self.state = State::clone(&published.state);
+        self.recent = published.recent.clone();
+        drop(published);
+        if let Ok(leases) = self.shared.disk.leases() {
+            self.leases = leases;
+        }
+    }
+}
+
+fn later<T: Send + 'static>(reply: Reply<T>, result: Result<T>) -> Answer {
+    // A caller who no longer waits is no reason to stop.
+    Box::new(move |durable| drop(reply.send(durable.and(result))))
+}

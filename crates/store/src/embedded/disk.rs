@@ -1,0 +1,190 @@
+//! The file under the engine, and what is done when it fails: nothing half-written, and open again when it can be.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
+
+use super::batch::Batch;
+use super::file::{self, Place, failed};
+use super::leases::{KeptLease, Leases};
+use super::tables::{
+    LEASES, LOG, META, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
+};
+use crate::error::{Error, Result};
+use crate::history::archive::{Edit, LogEntry, RowId};
+use crate::version::Revision;
+
+pub(crate) struct Disk {
+    place: Place,
+    cache: usize,
+    database: ArcSwapOption<Database>,
+}
+
+impl Disk {
+    pub fn open(place: Place, cache: usize) -> Result<Disk> {
+        let database = file::open(&place, cache)?;
+        Ok(Disk { place, cache, database: ArcSwapOption::from_pointee(database) })
+    }
+
+    /// The database to read from. It must not be kept: an open one stands in the way of opening it again.
+    pub fn database(&self) -> Result<Arc<Database>> {
+        self.database.load_full().ok_or_else(|| {
+            Error::Unavailable(format!("{} failed and is not open again yet", self.place.describe()))
+        })
+    }
+
+    /// Whether the file is open: if not, the last write failed, and nobody knows yet how far it came.
+    pub fn is_open(&self) -> bool {
+        self.database.load().is_some()
+    }
+
+    /// Opens the file again after a failure and tells which revision it has reached.
+    pub fn reopen(&self) -> Result<Revision> {
+        let database = file::open(&self.place, self.cache)?;
+        let reached = file::revision(&database)?;
+        self.database.store(Some(Arc::new(database)));
+        Ok(Revision::new(reached))
+    }
+
+    /// Writes a batch and waits until it is on disk. After an error the batch is not there, except when the
+    /// error is [`Error::Unknown`].
+    pub fn write(&self, batch: &mut Batch, revision: Revision, record_bytes: u64) -> Result<u64> {
+        let database = self.database()?;
+        let outcome = write(&database, batch, revision, record_bytes);
+        drop(database);
+        let Err(error) = outcome else { return outcome };
+        // The database does not trust itself after an error, and neither do we.
+        self.close();
+        match self.reopen() {
+            Ok(reached) if reached >= revision => Ok(record_bytes),
+            Ok(_) => Err(error),
+            Err(again) => {
+                tracing::error!(%error, %again, file = self.place.describe(), "the store's file failed");
+                match error {
+                    // Refused for want of room: the last step, which makes a batch count, was not reached.
+                    Error::Full(why) => Err(Error::Full(why)),
+                    other => Err(Error::Unknown(other.to_string())),
+                }
+            }
+        }
+    }
+
+    pub fn leases(&self) -> Result<Leases> {
+        let mut leases = Leases::default();
+        let now = Instant::now();
+        let read = self.database()?.begin_read().map_err(failed)?;
+        for row in read.open_table(LEASES).map_err(failed)?.iter().map_err(failed)? {
+            let (name, kept) = row.map_err(failed)?;
+            leases.found(name.value().into(), postcard::from_bytes::<KeptLease>(kept.value())?, now);
+        }
+        Ok(leases)
+    }
+
+    pub fn close(&self) {
+        let Some(mut database) = self.database.swap(None) else { return };
+        // Readers hold it for moments only; the file's lock goes with the last of them.
+        let patience = Instant::now() + Duration::from_secs(10);
+        loop {
+            match Arc::try_unwrap(database) {
+                Ok(last) => return drop(last),
+                Err(shared) if Instant::now() < patience => database = shared,
+                Err(_) => return tracing::error!("a reader does not let go of the failed database"),
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn write(database: &Database, batch: &mut Batch, revision: Revision, record_bytes: u64) -> Result<u64> {
+    let write = database.begin_write().map_err(failed)?;
+    let mut bytes = record_bytes;
+    {
+        let mut objects = write.open_table(OBJECTS).map_err(failed)?;
+        let mut records = write.open_table(RECORDS).map_err(failed)?;
+        for row in &batch.rows {
+            match &row.object {
+                Some(object) => drop(objects.insert(row.key.as_bytes(), object.as_slice()).map_err(failed)?),
+                None => drop(objects.remove(row.key.as_bytes()).map_err(failed)?),
+            }
+            bytes += row.record.len() as u64;
+            records
+                .insert(record_key(&row.key, row.place).as_slice(), row.record.as_slice())
+                .map_err(failed)?;
+        }
+    }
+    if let Some(first) = batch.log.first() {
+        let mut log = write.open_table(LOG).map_err(failed)?;
+        let lines = postcard::to_stdvec(&batch.log)?;
+        log.insert(first.version.revision().get(), lines.as_slice()).map_err(failed)?;
+    }
+    if !batch.leases.is_empty() {
+        let mut leases = write.open_table(LEASES).map_err(failed)?;
+        for (name, lease) in &batch.leases {
+            match lease {
+                Some(lease) => {
+                    drop(leases.insert(&**name, postcard::to_stdvec(lease)?.as_slice()).map_err(failed)?)
+                }
+                None => drop(leases.remove(&**name).map_err(failed)?),
+            }
+        }
+    }
+    for edit in batch.edits.drain(..) {
+        bytes = bytes.saturating_add_signed(apply(&write, edit)?);
+    }
+    {
+        let mut meta = write.open_table(META).map_err(failed)?;
+        meta.insert(META_REVISION, revision.get().to_be_bytes().as_slice()).map_err(failed)?;
+        meta.insert(META_RECORD_BYTES, bytes.to_be_bytes().as_slice()).map_err(failed)?;
+    }
+    write.commit().map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Makes one edit of the past; tells by how many bytes the records grew.
+fn apply(write: &WriteTransaction, edit: Edit) -> Result<i64> {
+    let mut grown = 0;
+    match edit {
+        Edit::PutRecord(filed) => {
+            let mut records = write.open_table(RECORDS).map_err(failed)?;
+            let record = postcard::to_stdvec(&filed.record)?;
+            grown += record.len() as i64;
+            let old = records
+                .insert(record_key(&filed.key, filed.place).as_slice(), record.as_slice())
+                .map_err(failed)?;
+            grown -= old.map_or(0, |old| old.value().len() as i64);
+        }
+        Edit::DropRecord(key, place) => {
+            let mut records = write.open_table(RECORDS).map_err(failed)?;
+            let old = records.remove(record_key(&key, place).as_slice()).map_err(failed)?;
+            grown -= old.map_or(0, |old| old.value().len() as i64);
+        }
+        Edit::PutRow(row) => {
+            let mut log = write.open_table(LOG).map_err(failed)?;
+            let lines = postcard::to_stdvec(&row.entries)?;
+            log.insert(row_number(&row.id)?, lines.as_slice()).map_err(failed)?;
+        }
+        Edit::DropRow(id) => {
+            let mut log = write.open_table(LOG).map_err(failed)?;
+            log.remove(row_number(&id)?).map_err(failed)?;
+        }
+        Edit::PutMeta(name, value) => {
+            let mut meta = write.open_table(META).map_err(failed)?;
+            meta.insert(name.as_str(), &*value).map_err(failed)?;
+        }
+        Edit::DropMeta(name) => {
+            let mut meta = write.open_table(META).map_err(failed)?;
+            meta.remove(name.as_str()).map_err(failed)?;
+        }
+    }
+    Ok(grown)
+}
+
+pub(crate) fn row_number(id: &RowId) -> Result<u64> {
+    u64_of(&id.0).ok_or_else(|| Error::damaged("the number of a row of the log"))
+}
+
+pub(crate) fn row_entries(lines: &[u8]) -> Result<Vec<LogEntry>> {
+    Ok(postcard::from_bytes(lines)?)
+}

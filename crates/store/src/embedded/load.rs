@@ -1,0 +1,113 @@
+//! Reads the file into memory: the objects, and the recent commits that watches may still ask for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use redb::{Database, ReadableDatabase, ReadableTable};
+
+use super::disk::row_entries;
+use super::file::failed;
+use super::tables::{
+    LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
+};
+use crate::entry::Entry;
+use crate::error::{Error, Result};
+use crate::history::archive::LogEntry;
+use crate::history::record::{Head, Record};
+use crate::key::Key;
+use crate::memory::indexer::Indexer;
+use crate::memory::recent::{Commit, Event, Recent, Window};
+use crate::memory::state::State;
+use crate::version::Revision;
+
+pub(crate) struct Loaded {
+    pub state: State,
+    pub recent: Recent,
+    pub record_bytes: u64,
+    /// Microseconds since 1970 of the last commit.
+    pub last_time: u64,
+}
+
+/// Commits made ready for watches when a store is opened: enough for clients that come back after a
+/// restart, few enough not to hold it up.
+const READY: usize = 20_000;
+
+pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> Result<Loaded> {
+    let read = database.begin_read().map_err(failed)?;
+    let meta = read.open_table(META).map_err(failed)?;
+    let number = |name| -> Result<u64> {
+        Ok(meta.get(name).map_err(failed)?.and_then(|value| u64_of(value.value())).unwrap_or(0))
+    };
+    let mut state = State { revision: Revision::new(number(META_REVISION)?), ..State::default() };
+    for row in read.open_table(OBJECTS).map_err(failed)?.iter().map_err(failed)? {
+        let (key, value) = row.map_err(failed)?;
+        let (head, body) = Head::decode(value.value())?;
+        let entry = head.entry(Bytes::copy_from_slice(body));
+        state.set(indexer, &Key::new(key.value())?, Some(Arc::new(entry)));
+    }
+
+    let log = read.open_table(LOG).map_err(failed)?;
+    let records = read.open_table(RECORDS).map_err(failed)?;
+    let floor = Revision::new(number(META_FLOOR)?);
+    let since = crate::clock::now().saturating_sub(window.age.as_micros() as u64);
+    let mut lines: Vec<LogEntry> = Vec::new();
+    let mut last_time = 0;
+    let mut reached = floor;
+    for row in log.iter().map_err(failed)?.rev() {
+        let (first, value) = row.map_err(failed)?;
+        let entries = row_entries(value.value())?;
+        last_time = last_time.max(entries.last().map_or(0, |entry| entry.time));
+        let first = Revision::new(first.value());
+        if first <= floor {
+            break;
+        }
+        if lines.len() + entries.len() > READY || entries.iter().all(|entry| entry.time < since) {
+            reached = entries.last().map_or(reached, |entry| entry.version.revision());
+            break;
+        }
+        lines.extend(entries.into_iter().rev());
+    }
+    let fetch = |line: &LogEntry| -> Result<Record> {
+        let found = records.get(record_key(&line.key, line.place).as_slice()).map_err(failed)?;
+        let found = found
+            .ok_or_else(|| Error::damaged(format_args!("no record of {} at {}", line.key, line.version)))?;
+        Ok(postcard::from_bytes(found.value())?)
+    };
+    let commits = commits(&state, &lines, fetch)?;
+    let mut recent = Recent::after(reached);
+    for commit in commits.into_iter().rev() {
+        recent.push(commit);
+    }
+    Ok(Loaded { state, recent, record_bytes: number(META_RECORD_BYTES)?, last_time })
+}
+
+/// The commits of these lines, newest first as the lines are, found by walking back from the present.
+fn commits(
+    state: &State,
+    lines: &[LogEntry],
+    fetch: impl Fn(&LogEntry) -> Result<Record>,
+) -> Result<Vec<Commit>> {
+    let mut older: HashMap<Key, Option<Arc<Entry>>> = HashMap::new();
+    let mut commits: Vec<Commit> = Vec::new();
+    for line in lines {
+        let record = fetch(line)?;
+        let known = older.get(&line.key).cloned();
+        let after = known.unwrap_or_else(|| state.objects.get(&line.key).cloned());
+        let stored = after.as_ref().map(|entry| entry.stored()).unwrap_or_default();
+        let before = match &record.before {
+            Some(before) => Some(Arc::new(before.entry(&record, line.place, &stored)?)),
+            None => None,
+        };
+        older.insert(line.key.clone(), before.clone());
+        let event = Arc::new(Event::new(line.version, line.key.clone(), before, after));
+        match commits.last_mut() {
+            Some(commit) if commit.revision == line.version.revision() => commit.events.insert(0, event),
+            _ => {
+                let revision = line.version.revision();
+                commits.push(Commit { revision, time: line.time, events: vec![event], state: None });
+            }
+        }
+    }
+    Ok(commits)
+}

@@ -1,0 +1,266 @@
+//! The embedded engine: one file, one committer, and readers that never wait for either.
+
+mod archive;
+mod batch;
+mod committer;
+mod disk;
+mod file;
+mod leases;
+mod load;
+mod restore;
+mod tables;
+mod touched;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use redb::StorageBackend;
+use tokio::sync::{mpsc, oneshot};
+
+use self::archive::EmbeddedArchive;
+use self::committer::{Committer, Job, Reply};
+use self::disk::Disk;
+use self::touched::Touched;
+use crate::backup;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::history::archive::Later;
+use crate::housekeeping;
+use crate::keys::{self, Keys};
+use crate::lease::Acquired;
+use crate::limits::{Hints, Limits};
+use crate::memory::Memory;
+use crate::memory::indexer::Indexer;
+use crate::memory::recent::Window;
+use crate::model::Model;
+use crate::snapshot::Snapshot;
+use crate::store::{Decide, Parts, Store};
+use crate::transaction::{Committed, Fence, Transaction, prepare};
+use crate::version::Revision;
+
+/// How the embedded engine is run.
+#[derive(Clone)]
+pub struct Settings {
+    /// What finds objects and says how long their past is kept.
+    pub model: Option<Arc<dyn Model>>,
+    /// How much of the recent past is kept at hand for watches and paged lists.
+    pub window: Window,
+    /// What is done from time to time.
+    pub housekeeping: housekeeping::Rules,
+    /// Bytes of the file kept in memory for writing; objects themselves are always in memory.
+    pub cache: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            model: None,
+            window: Window::default(),
+            housekeeping: housekeeping::Rules::default(),
+            cache: 32 << 20,
+        }
+    }
+}
+
+/// A store in one file.
+pub struct Embedded {
+    parts: Parts,
+    shared: Arc<Shared>,
+    jobs: mpsc::UnboundedSender<Job>,
+    committer: std::sync::Mutex<Option<std::thread::JoinHandle<()>>>,
+}
+
+/// What the committer shares with the engine.
+pub(crate) struct Shared {
+    pub memory: Memory,
+    pub disk: Arc<Disk>,
+    pub settings: Settings,
+}
+
+/// The name of the data file inside a store's folder.
+const FILE: &str = "store.redb";
+
+impl Embedded {
+    /// Opens the store in `folder`, and makes what is missing: the folder, the file, the keys.
+    pub async fn open(folder: &Path, settings: Settings) -> Result<Arc<Embedded>> {
+        let keys = open_folder(folder)?;
+        Embedded::open_at(file::Place::File(folder.join(FILE)), keys, settings).await
+    }
+
+    /// Opens a store on a storage of one's own: for tests. `storage` is asked again whenever the store has to
+    /// open it anew after a failure.
+    pub async fn open_on(
+        storage: impl Fn() -> Box<dyn StorageBackend> + Send + Sync + 'static,
+        keys: Keys,
+        settings: Settings,
+    ) -> Result<Arc<Embedded>> {
+        Embedded::open_at(file::Place::Backend(Arc::new(storage)), keys, settings).await
+    }
+
+    /// Makes a store in `folder`, which must not hold one, from a backup. The keys that sealed the backup's
+    /// secrets must be in place before.
+    pub async fn restore(folder: &Path, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
+        open_folder(folder)?;
+        let path = folder.join(FILE);
+        if path.exists() {
+            return Err(Error::Invalid(format!(
+                "{} exists already: a backup is restored into an empty folder only",
+                path.display()
+            )));
+        }
+        let outcome = fill(&path, input);
+        if outcome.is_err() {
+            // Nothing of it counted; leave the folder as it was found.
+            let _ = std::fs::remove_file(&path);
+        }
+        outcome
+    }
+
+    async fn open_at(place: file::Place, keys: Keys, settings: Settings) -> Result<Arc<Embedded>> {
+        let cache = settings.cache;
+        let disk = blocking(move || Disk::open(place, cache)).await?;
+        let disk = Arc::new(disk);
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let archive = EmbeddedArchive { disk: disk.clone(), jobs: jobs.clone() };
+        keys::load(&archive, &keys.keyring).await?;
+
+        let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone());
+        let (reader, lens, window) = (disk.clone(), indexer.clone(), settings.window);
+        let loaded = blocking(move || {
+            let database = reader.database()?;
+            Ok((load::load(&database, &lens, &window)?, reader.leases()?))
+        });
+        let (loaded, leases) = loaded.await?;
+        let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone());
+        let shared =
+            Arc::new(Shared { memory: memory.clone(), disk: disk.clone(), settings: settings.clone() });
+        let parts = Parts {
+            memory,
+            archive: Arc::new(archive),
+            signing: keys.signing.clone(),
+            rules: settings.housekeeping,
+            maintenance: tokio::sync::Mutex::new(()),
+        };
+        let committer = Committer {
+            touched: Touched::after(loaded.state.revision),
+            clock: Clock::starting_after(loaded.last_time),
+            record_bytes: loaded.record_bytes,
+            state: loaded.state,
+            recent: loaded.recent,
+            leases,
+            shared: shared.clone(),
+        };
+        let thread =
+            std::thread::Builder::new().name("store-commit".into()).spawn(move || committer.run(queue));
+        let thread =
+            thread.map_err(|error| Error::Unavailable(format!("no thread for the committer: {error}")))?;
+        let committer = std::sync::Mutex::new(Some(thread));
+        let store = Arc::new(Embedded { parts, shared, jobs, committer });
+        keys::ensure(&*store.parts.archive, &keys.keyring).await?;
+        let weak: Weak<dyn Store> = Arc::downgrade(&(store.clone() as Arc<dyn Store>));
+        tokio::spawn(housekeeping::keep_house(weak, settings.housekeeping.every));
+        Ok(store)
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(job(reply)).map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}
+
+impl Store for Embedded {
+    fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    fn limits(&self) -> Limits {
+        Limits::EMBEDDED
+    }
+
+    fn current(&self) -> Later<'_, Snapshot> {
+        // What was acknowledged was published before.
+        Box::pin(std::future::ready(Ok(self.latest())))
+    }
+
+    fn commit(&self, transaction: Transaction) -> Later<'_, Committed> {
+        Box::pin(async move {
+            self.limits().check(&transaction, &Hints::EMBEDDED)?;
+            let transaction = prepare(transaction, self.parts.memory.indexer.keyring())?;
+            self.ask(|reply| Job::Commit { transaction, reply }).await
+        })
+    }
+
+    fn commit_alone(&self, decide: Decide) -> Later<'_, Option<Committed>> {
+        let keyring = self.parts.memory.indexer.clone();
+        let limits = self.limits();
+        let decide = Box::new(move |snapshot| {
+            let transaction = decide(snapshot)?;
+            let prepared = limits.check(&transaction, &Hints::EMBEDDED);
+            Some(prepared.and_then(|()| prepare(transaction, keyring.keyring())))
+        });
+        Box::pin(self.ask(|reply| Job::Alone { decide, reply }))
+    }
+
+    fn acquire(&self, name: &str, holder: &str, time: Duration) -> Later<'_, Acquired> {
+        let (name, holder, milliseconds) = (name.into(), holder.into(), time.as_millis() as u64);
+        Box::pin(self.ask(move |reply| Job::Acquire { name, holder, milliseconds, reply }))
+    }
+
+    fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        Box::pin(self.ask(|reply| Job::Renew { fence: fence.clone(), reply }))
+    }
+
+    fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        Box::pin(self.ask(|reply| Job::Release { fence: fence.clone(), reply }))
+    }
+
+    fn compact(&self, through: Revision) -> Later<'_, ()> {
+        Box::pin(self.ask(move |reply| Job::Compact { through, reply }))
+    }
+
+    fn reindex(&self) -> Later<'_, ()> {
+        Box::pin(self.ask(|reply| Job::Reindex { reply }))
+    }
+
+    fn close(&self) -> Later<'_, ()> {
+        Box::pin(async move {
+            let _ = self.jobs.send(Job::Stop);
+            let thread = self.committer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            let shared = self.shared.clone();
+            blocking(move || {
+                if let Some(thread) = thread {
+                    thread.join().map_err(|_| Error::Unavailable("the committer failed".into()))?;
+                }
+                shared.memory.close();
+                shared.disk.close();
+                Ok(())
+            })
+            .await
+        })
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        // Without a close the committer finishes what it has and goes; the file is let go of by the last owner.
+        let _ = self.jobs.send(Job::Stop);
+    }
+}
+
+fn open_folder(folder: &Path) -> Result<Keys> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::Unavailable(format!("{} can't be made: {error}", folder.display())))?;
+    Keys::open(folder)
+}
+
+fn fill(path: &PathBuf, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
+    let database = file::open(&file::Place::File(path.clone()), 64 << 20)?;
+    backup::restore::feed(input, &mut restore::Filling::new(&database)?)
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Unavailable(error.to_string()))?
+}

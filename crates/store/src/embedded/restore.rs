@@ -1,0 +1,115 @@
+//! Fills an empty file from a backup.
+
+use redb::{Database, WriteTransaction};
+
+use super::file::failed;
+use super::tables::{LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key};
+use crate::backup::restore::Restore;
+use crate::error::Result;
+use crate::history::archive::LogEntry;
+use crate::history::record::{Head, Place, Record};
+use crate::history::retention::SETTLED;
+use crate::key::Key;
+use crate::version::{MAX_WRITES, Revision, Version};
+
+/// All of a restore is one transaction of the file: it counts as a whole or not at all.
+pub(crate) struct Filling {
+    write: Option<WriteTransaction>,
+    revision: Revision,
+    position: usize,
+    record_bytes: u64,
+    lines: Vec<LogEntry>,
+    last_row: Option<u64>,
+}
+
+/// Lines in one row of the log.
+const ROW: usize = 512;
+
+impl Filling {
+    pub fn new(database: &Database) -> Result<Filling> {
+        let write = database.begin_write().map_err(failed)?;
+        Ok(Filling {
+            write: Some(write),
+            revision: Revision::ZERO,
+            position: 0,
+            record_bytes: 0,
+            lines: Vec::new(),
+            last_row: None,
+        })
+    }
+
+    fn write(&self) -> &WriteTransaction {
+        self.write.as_ref().expect("taken only by finish, which is the last call")
+    }
+
+    fn flush_lines(&mut self) -> Result<()> {
+        if let Some(first) = self.lines.first() {
+            let id = first.version.revision().get();
+            let mut log = self.write().open_table(LOG).map_err(failed)?;
+            log.insert(id, postcard::to_stdvec(&self.lines)?.as_slice()).map_err(failed)?;
+            drop(log);
+            self.last_row = Some(id);
+            self.lines.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Restore for Filling {
+    fn start(&mut self, base: Revision) -> Result<()> {
+        self.revision = base.next();
+        Ok(())
+    }
+
+    fn meta(&mut self, name: String, value: &[u8]) -> Result<()> {
+        let mut meta = self.write().open_table(META).map_err(failed)?;
+        meta.insert(name.as_str(), value).map_err(failed)?;
+        Ok(())
+    }
+
+    fn object(&mut self, key: Key, mut head: Head, body: &[u8]) -> Result<()> {
+        if self.position == MAX_WRITES {
+            self.position = 0;
+            self.revision = self.revision.next();
+        }
+        head.version = Version::of(self.revision, self.position as u16);
+        self.position += 1;
+        let mut objects = self.write().open_table(OBJECTS).map_err(failed)?;
+        objects.insert(key.as_bytes(), head.encode(body)?.as_slice()).map_err(failed)?;
+        Ok(())
+    }
+
+    fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()> {
+        let bytes = postcard::to_stdvec(&record)?;
+        self.record_bytes += bytes.len() as u64;
+        let mut records = self.write().open_table(RECORDS).map_err(failed)?;
+        records.insert(record_key(&key, place).as_slice(), bytes.as_slice()).map_err(failed)?;
+        Ok(())
+    }
+
+    fn line(&mut self, line: LogEntry) -> Result<()> {
+        // A row is named after its first revision, so no revision may be spread over two.
+        let full = self.lines.len() >= ROW;
+        if full && self.lines.last().is_some_and(|last| last.version.revision() != line.version.revision()) {
+            self.flush_lines()?;
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush_lines()?;
+        {
+            let mut meta = self.write().open_table(META).map_err(failed)?;
+            let revision = self.revision.get().to_be_bytes();
+            meta.insert(META_REVISION, revision.as_slice()).map_err(failed)?;
+            meta.insert(META_FLOOR, revision.as_slice()).map_err(failed)?;
+            meta.insert(META_RECORD_BYTES, self.record_bytes.to_be_bytes().as_slice()).map_err(failed)?;
+            if let Some(row) = self.last_row {
+                meta.insert(SETTLED, row.to_be_bytes().as_slice()).map_err(failed)?;
+            }
+        }
+        let write = self.write.take().expect("finish is called once");
+        write.commit().map_err(failed)
+    }
+}

@@ -1,0 +1,109 @@
+//! Where the past is kept: what history asks of an engine.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::Level;
+use super::record::{Hash, Place, Record};
+use crate::error::Result;
+use crate::key::Key;
+use crate::transaction::Fence;
+use crate::version::Version;
+
+/// A result that is there later.
+pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// One line of the log: which record a write left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LogEntry {
+    /// See [`Record::version`].
+    pub version: Version,
+    pub time: u64,
+    pub key: Key,
+    pub place: Place,
+    pub level: Level,
+    pub hash: Hash,
+}
+
+/// The log is kept in rows of a few lines; their ids sort roughly, never exactly, as the versions do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowId(pub Bytes);
+
+/// Some lines of the log that were written together.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub id: RowId,
+    pub entries: Vec<LogEntry>,
+}
+
+/// A place in the log by both its measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub version: Version,
+    pub time: u64,
+}
+
+/// In which direction to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    NewestFirst,
+    OldestFirst,
+}
+
+/// A record and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Filed {
+    pub key: Key,
+    pub place: Place,
+    pub record: Record,
+}
+
+/// A change of the past itself: what retention and checkpoints do.
+#[derive(Debug, Clone)]
+pub(crate) enum Edit {
+    PutRecord(Filed),
+    DropRecord(Key, Place),
+    PutRow(Row),
+    DropRow(RowId),
+    PutMeta(String, Bytes),
+    DropMeta(String),
+}
+
+/// The records and the log of an engine.
+pub(crate) trait Archive: Send + Sync {
+    /// Records of one key, strictly beyond `beyond` in the given order.
+    fn records<'a>(
+        &'a self,
+        key: &'a Key,
+        beyond: Option<Place>,
+        order: Order,
+        limit: usize,
+    ) -> Later<'a, Vec<(Place, Record)>>;
+
+    /// Records of all keys, by key and place, strictly after `after`.
+    fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>>;
+
+    /// Rows of the log, strictly beyond `beyond` in the given order.
+    fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>>;
+
+    /// The lines after `from` up to and with `to`, in the order of their versions.
+    fn lines<'a>(&'a self, from: Mark, to: Mark) -> Later<'a, Vec<LogEntry>>;
+
+    /// The row that may hold the log's line of this record.
+    fn row_of<'a>(&'a self, time: u64, version: Version) -> Later<'a, Option<Row>>;
+
+    /// Something small kept under a name.
+    fn meta<'a>(&'a self, name: &'a str) -> Later<'a, Option<Bytes>>;
+
+    /// All names that start with `prefix`, with what is kept under them, in order.
+    fn metas<'a>(&'a self, prefix: &'a str) -> Later<'a, Vec<(String, Bytes)>>;
+
+    /// Makes all edits, or, where an engine limits a transaction, in order and in several steps.
+    fn edit<'a>(&'a self, edits: Vec<Edit>, fence: Option<&'a Fence>) -> Later<'a, ()>;
+
+    /// Roughly how many bytes the records take.
+    fn bytes<'a>(&'a self) -> Later<'a, u64>;
+}

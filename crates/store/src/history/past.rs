@@ -1,0 +1,252 @@
+//! Reads the past: the changes of one object, and how things were at a point in time.
+
+use std::sync::Arc;
+
+use super::archive::{Archive, LogEntry, Order, RowId};
+use super::record::{Place, Record};
+use super::{At, Change, Changes, retention};
+use crate::entry::Entry;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::memory::indexer::Indexer;
+use crate::memory::state::State;
+use crate::snapshot::Snapshot;
+use crate::version::{Revision, Version};
+
+/// The past as seen from one snapshot of the present.
+pub(crate) struct Past<'a> {
+    pub archive: &'a dyn Archive,
+    pub now: Snapshot,
+}
+
+/// Records read at a time.
+const STEP: usize = 64;
+/// Rows of the log read at a time.
+const ROWS: usize = 256;
+/// Servers that share a store may disagree on the time by this much (µs).
+pub(crate) const SKEW: u64 = 600_000_000;
+
+impl Past<'_> {
+    /// The changes of one key, newest first, older than `beyond`.
+    pub async fn changes(&self, key: &Key, beyond: Option<Place>, limit: usize) -> Result<Changes> {
+        let limit = limit.max(1);
+        let mut found = self.archive.records(key, beyond, Order::NewestFirst, limit + 1).await?;
+        found.retain(|(_, record)| record.version <= self.now.version());
+        let more = found.len() > limit;
+        found.truncate(limit);
+
+        let mut items = Vec::with_capacity(found.len());
+        let mut after: Option<(u64, Option<Arc<Entry>>)> = None;
+        for (place, record) in &found {
+            let newer = match after.take() {
+                Some((born, entry)) if born == place.born => entry,
+                _ => self.after(key, *place, record).await?,
+            };
+            let before = match (&record.before, &newer) {
+                (None, _) => None,
+                (Some(before), Some(newer)) => Some(before.entry(record, *place, &newer.stored())?),
+                (Some(before), None) => Some(before.entry(record, *place, &[])?),
+            }
+            .map(Arc::new);
+            after = Some((place.born, before.clone()));
+            items.push(tell(record, before, newer));
+        }
+        let next = found.last().filter(|_| more).map(|(place, _)| *place);
+        Ok(Changes { items, next })
+    }
+
+    /// One object as it was.
+    pub async fn object(&self, key: &Key, at: At) -> Result<Option<Arc<Entry>>> {
+        let version = match at {
+            At::Revision(revision) => self.check_future(revision)?.end(),
+            At::Time(time) => self.version_at(time, |_| {}).await?,
+        };
+        self.object_at(key, version).await
+    }
+
+    /// Everything under `prefix` as it was. What stands elsewhere in the snapshot is as it is now.
+    ///
+    /// Takes time in proportion to what changed since then.
+    pub async fn list(&self, indexer: &Indexer, prefix: &[u8], at: At) -> Result<Snapshot> {
+        let mut changed = std::collections::BTreeSet::new();
+        let mut note = |entry: &LogEntry| {
+            if entry.key.as_bytes().starts_with(prefix) {
+                changed.insert((entry.key.clone(), entry.version));
+            }
+        };
+        let version = match at {
+            At::Time(time) => self.version_at(time, note).await?,
+            At::Revision(revision) => {
+                let version = self.check_future(revision)?.end();
+                self.check_horizon(version).await?;
+                self.walk_log(|entry| entry.version > version, &mut note).await?;
+                version
+            }
+        };
+        let mut state = State::clone(self.now.state());
+        let mut last: Option<Key> = None;
+        for (key, changed_at) in changed {
+            if changed_at <= version || last.as_ref() == Some(&key) {
+                continue;
+            }
+            let entry = self.object_at(&key, version).await?;
+            state.set(indexer, &key, entry);
+            last = Some(key);
+        }
+        state.revision = version.revision();
+        Ok(Snapshot::new(Arc::new(state)))
+    }
+
+    fn check_future(&self, revision: Revision) -> Result<Revision> {
+        let now = self.now.revision();
+        if revision > now { Err(Error::Future { asked: revision, now }) } else { Ok(revision) }
+    }
+
+    async fn check_horizon(&self, version: Version) -> Result<()> {
+        match retention::horizon(self.archive).await? {
+            Some(horizon) if version < horizon.version => Err(Error::Forgotten { earliest: horizon.time }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of the last commit at or before `time`; shows every newer line of the log to `note`.
+    async fn version_at(&self, time: u64, note: impl FnMut(&LogEntry)) -> Result<Version> {
+        if let Some(horizon) = retention::horizon(self.archive).await?
+            && time < horizon.time
+        {
+            return Err(Error::Forgotten { earliest: horizon.time });
+        }
+        let mut first_after: Option<Version> = None;
+        let mut note = note;
+        self.walk_log(|entry| entry.time > time, &mut |entry| {
+            if entry.time > time && first_after.is_none_or(|first| entry.version < first) {
+                first_after = Some(entry.version);
+            }
+            note(entry);
+        })
+        .await?;
+        Ok(match first_after {
+            Some(version) => Revision::new(version.revision().get().saturating_sub(1)).end(),
+            None => self.now.version(),
+        })
+    }
+
+    /// Shows lines of the log, newest first, until all further ones must be older than wanted.
+    async fn walk_log(
+        &self,
+        wanted: impl Fn(&LogEntry) -> bool,
+        note: &mut impl FnMut(&LogEntry),
+    ) -> Result<()> {
+        let mut beyond: Option<RowId> = None;
+        // Rows are only roughly in order: past the first unwanted line a wanted one may still come for a while.
+        let mut stop_below = 0;
+        loop {
+            let rows = self.archive.rows(beyond.as_ref(), Order::NewestFirst, ROWS).await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            beyond = Some(last.id.clone());
+            for row in &rows {
+                for entry in row.entries.iter().filter(|entry| entry.version <= self.now.version()) {
+                    if wanted(entry) {
+                        note(entry);
+                    } else {
+                        stop_below = stop_below.max(entry.time.saturating_sub(SKEW));
+                    }
+                }
+                if row.entries.iter().all(|entry| entry.time < stop_below) {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn object_at(&self, key: &Key, version: Version) -> Result<Option<Arc<Entry>>> {
+        let live = self.now.get(key);
+        if let Some(entry) = live
+            && entry.version <= version
+        {
+            return Ok(Some(entry.clone()));
+        }
+        let mut beyond = None;
+        let mut oldest: Option<Record> = None;
+        loop {
+            let records = self.archive.records(key, beyond, Order::NewestFirst, STEP).await?;
+            let Some((last, _)) = records.last() else { break };
+            beyond = Some(*last);
+            for (place, record) in records {
+                if record.version <= version {
+                    return if record.deleted { Ok(None) } else { self.after(key, place, &record).await };
+                }
+                oldest = Some(record);
+            }
+        }
+        match (oldest, live) {
+            // The first change we know of was the making of the object.
+            (Some(first), _) if first.before.is_none() && first.gap.is_none() => Ok(None),
+            (Some(first), _) => Err(Error::Forgotten { earliest: first.time }),
+            (None, Some(_)) => Err(Error::Gone { asked: version.revision(), earliest: self.now.revision() }),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The object right after the record at `place`.
+    async fn after(&self, key: &Key, place: Place, record: &Record) -> Result<Option<Arc<Entry>>> {
+        if record.deleted {
+            return Ok(None);
+        }
+        let mut newer: Vec<(Place, Record)> = Vec::new();
+        let mut beyond = place;
+        'gather: loop {
+            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, STEP).await?;
+            let full = step.len() == STEP;
+            for (at, record) in step {
+                if at.born != place.born || record.version > self.now.version() {
+                    break 'gather;
+                }
+                beyond = at;
+                let whole = record.before.as_ref().is_some_and(|before| before.body.is_whole());
+                newer.push((at, record));
+                if whole {
+                    break 'gather;
+                }
+            }
+            if !full {
+                break;
+            }
+        }
+        let mut entry: Option<Arc<Entry>> = match newer.last() {
+            Some((_, last)) if last.before.as_ref().is_some_and(|before| before.body.is_whole()) => None,
+            _ => match self.now.get(key).filter(|entry| entry.chain.born == place.born) {
+                Some(live) => Some(live.clone()),
+                None => return Err(Error::damaged(format_args!("the history of {key} has no end"))),
+            },
+        };
+        for (at, record) in newer.iter().rev() {
+            let before = record.before.as_ref();
+            let before =
+                before.ok_or_else(|| Error::damaged(format_args!("the history of {key} has a hole")))?;
+            let bytes = entry.as_ref().map(|entry| entry.stored()).unwrap_or_default();
+            entry = Some(Arc::new(before.entry(record, *at, &bytes)?));
+        }
+        // A restore gives objects new versions; the past tells the old ones.
+        Ok(entry.map(|entry| match entry.version == record.version {
+            true => entry,
+            false => Arc::new(entry.restamped(record.version)),
+        }))
+    }
+}
+
+fn tell(record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
+    Change {
+        version: record.version,
+        time: record.time,
+        uid: record.uid,
+        user: record.user.clone(),
+        manager: record.manager.clone(),
+        verb: record.verb.clone(),
+        message: record.message.clone(),
+        level: record.level,
+        before,
+        after,
+        pruned_before: record.gap.is_some(),
+    }
+}

@@ -1,0 +1,203 @@
+//! The record of one change, as it is kept.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::Level;
+use crate::delta::Delta;
+use crate::entry::{Body, ChainEnd, Entry, Uid};
+use crate::error::{Error, Result};
+use crate::version::Version;
+
+/// A hash of the chain; all zero: nothing is chained.
+pub(crate) type Hash = [u8; 32];
+/// No hash.
+pub(crate) const NO_HASH: Hash = [0; 32];
+
+/// Which record of a key: sorts by life, then by change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub(crate) born: u64,
+    pub(crate) sequence: u32,
+}
+
+impl Place {
+    pub(crate) fn of(chain: &ChainEnd) -> Place {
+        Place { born: chain.born, sequence: chain.sequence }
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.born.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Place> {
+        let (born, sequence) = bytes.split_first_chunk::<8>()?;
+        let sequence = sequence.try_into().ok()?;
+        Some(Place { born: u64::from_be_bytes(*born), sequence: u32::from_be_bytes(sequence) })
+    }
+}
+
+/// One change of one object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// An engine that learns its revision only from the commit keeps the position alone.
+    pub version: Version,
+    pub time: u64,
+    pub level: Level,
+    pub deleted: bool,
+    pub uid: Uid,
+    pub user: Arc<str>,
+    pub manager: Arc<str>,
+    pub verb: Arc<str>,
+    pub message: Option<Arc<str>>,
+    /// The way back; `None` for the first of a life, or where retention cut the past off.
+    pub before: Option<Before>,
+    /// Of the object's stored bytes after the change.
+    pub digest: Hash,
+    /// Hash of the record before this one.
+    pub previous: Hash,
+    pub hash: Hash,
+    /// Retention let go of the records right before this one.
+    pub gap: Option<Gap>,
+}
+
+/// The object before a change, less what can be had from the object after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Before {
+    pub version: Version,
+    pub level: Level,
+    pub expires: Option<u64>,
+    pub sealed: bool,
+    pub stamp: Option<u32>,
+    pub body: Way,
+}
+
+/// How the older bytes are had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// They are here.
+    Whole(Bytes),
+    /// By a delta on the newer ones.
+    Delta(Bytes),
+}
+
+/// Vouches for records that retention let go of: they were `first ..= this record's sequence - 1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Gap {
+    pub first: u32,
+    /// Hash of the record before the first that went.
+    pub previous: Hash,
+    pub signature: Vec<u8>,
+}
+
+/// The object as stored, next to its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// See [`Record::version`].
+    pub version: Version,
+    pub uid: Uid,
+    pub chain: ChainEnd,
+    pub level: Level,
+    pub expires: Option<u64>,
+    pub sealed: bool,
+    pub stamp: Option<u32>,
+}
+
+impl Head {
+    /// Head and bytes as one value.
+    pub fn encode(&self, body: &[u8]) -> Result<Vec<u8>> {
+        let mut value = Vec::with_capacity(body.len() + 128);
+        value = postcard::to_extend(self, value)?;
+        value.extend_from_slice(body);
+        Ok(value)
+    }
+
+    /// Takes a stored value apart.
+    pub fn decode(value: &[u8]) -> Result<(Head, &[u8])> {
+        Ok(postcard::take_from_bytes(value)?)
+    }
+
+    /// The object in memory, at the version its head names.
+    pub fn entry(&self, body: Bytes) -> Entry {
+        let bytes = if self.sealed { body } else { Body { bytes: body, stamp: self.stamp }.at(self.version) };
+        Entry {
+            version: self.version,
+            uid: self.uid,
+            chain: self.chain,
+            level: self.level,
+            expires: self.expires,
+            sealed: self.sealed,
+            stamp: self.stamp,
+            bytes,
+        }
+    }
+}
+
+impl Way {
+    /// The cheaper way from `newer` back to `older`.
+    pub fn back(newer: &[u8], older: &Bytes) -> Way {
+        let delta = Delta::between(newer, older);
+        let mut encoded = Vec::new();
+        delta.encode(&mut encoded);
+        if encoded.len() * 4 > older.len() * 3 {
+            Way::Whole(older.clone())
+        } else {
+            Way::Delta(encoded.into())
+        }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Way::Whole(_))
+    }
+
+    /// The older bytes.
+    pub fn walk(&self, newer: &[u8]) -> Result<Bytes> {
+        match self {
+            Way::Whole(bytes) => Ok(bytes.clone()),
+            Way::Delta(delta) => {
+                let delta = Delta::decode(delta).map_err(Error::damaged)?;
+                Ok(delta.apply(newer).map_err(Error::damaged)?.into())
+            }
+        }
+    }
+
+    /// This way and then `further` back, as one.
+    pub fn and_then(&self, further: &Way) -> Result<Way> {
+        match (self, further) {
+            (_, Way::Whole(bytes)) => Ok(Way::Whole(bytes.clone())),
+            (Way::Whole(bytes), Way::Delta(_)) => Ok(Way::Whole(further.walk(bytes)?)),
+            (Way::Delta(near), Way::Delta(far)) => {
+                let near = Delta::decode(near).map_err(Error::damaged)?;
+                let far = Delta::decode(far).map_err(Error::damaged)?;
+                let mut encoded = Vec::new();
+                near.then(&far).encode(&mut encoded);
+                Ok(Way::Delta(encoded.into()))
+            }
+        }
+    }
+}
+
+impl Before {
+    /// The object before the change, given the bytes stored after it.
+    pub fn entry(&self, record: &Record, place: Place, newer: &[u8]) -> Result<Entry> {
+        let head = Head {
+            version: self.version,
+            uid: record.uid,
+            chain: ChainEnd {
+                born: place.born,
+                sequence: place.sequence.saturating_sub(1),
+                hash: record.previous,
+            },
+            level: self.level,
+            expires: self.expires,
+            sealed: self.sealed,
+            stamp: self.stamp,
+        };
+        Ok(head.entry(self.body.walk(newer)?))
+    }
+}

@@ -1,0 +1,232 @@
+//! Retention: how much of the past is kept, and letting go of the rest in small steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::Level;
+use super::archive::{Archive, Edit, Mark, Order, Row, RowId};
+use super::checkpoint;
+use super::prune::prune;
+use super::record::{Place, Record};
+use crate::error::Result;
+use crate::key::Key;
+use crate::model::Retention;
+use crate::sign::SigningKey;
+use crate::transaction::Fence;
+use crate::version::Revision;
+
+/// Everything up to here was thinned out to what history keeps; for watches it is gone.
+pub(crate) const FLOOR: &str = "engine/floor";
+/// Rows up to here were thinned out. It names a row of this engine's log, so it is the engine's own affair.
+pub(crate) const SETTLED: &str = "engine/settled";
+/// Rows up to here were looked at for their age.
+const AGED: &str = "engine/aged";
+const HORIZON: &str = "history/horizon";
+
+/// Of a controller's older reports this many are kept.
+const FEW: usize = 8;
+/// Rows of the log handled in one step.
+const ROWS: usize = 128;
+
+/// What retention works with.
+pub(crate) struct Keeper<'a> {
+    pub archive: &'a dyn Archive,
+    pub signing: &'a SigningKey,
+    pub fence: Option<&'a Fence>,
+    pub rule: &'a (dyn Fn(&Key) -> Retention + Sync),
+}
+
+/// What one round of retention did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Records let go of.
+    pub records: usize,
+}
+
+/// The past before this is not complete any more.
+pub(crate) async fn horizon(archive: &dyn Archive) -> Result<Option<Mark>> {
+    let found = archive.meta(HORIZON).await?;
+    Ok(found.map(|bytes| postcard::from_bytes(&bytes)).transpose()?)
+}
+
+impl Keeper<'_> {
+    /// Thins out what no watch can ask for any more: everything up to `floor`.
+    pub async fn settle(&self, floor: Revision) -> Result<Pruned> {
+        let mut pruned = Pruned::default();
+        let mut brief = BTreeSet::new();
+        let mut beyond = self.archive.meta(SETTLED).await?.map(RowId);
+        loop {
+            let rows = self.archive.rows(beyond.as_ref(), Order::OldestFirst, ROWS).await?;
+            let old = |row: &Row| row.entries.iter().all(|line| line.version.revision() <= floor);
+            let mut edits = Vec::new();
+            let mut reached = None;
+            for mut row in rows.into_iter().take_while(old) {
+                let last = row.entries.iter().map(|line| line.version.revision()).max();
+                reached = Some((row.id.clone(), last.unwrap_or(floor)));
+                let before = row.entries.len();
+                for line in row.entries.extract_if(.., |line| line.level == Level::None) {
+                    edits.push(Edit::DropRecord(line.key, line.place));
+                }
+                let briefs = row.entries.iter().filter(|line| line.level == Level::Brief);
+                brief.extend(briefs.map(|line| (line.key.clone(), line.place.born)));
+                pruned.records += before - row.entries.len();
+                if row.entries.is_empty() {
+                    edits.push(Edit::DropRow(row.id));
+                } else if row.entries.len() < before {
+                    edits.push(Edit::PutRow(row));
+                }
+            }
+            let Some((id, revision)) = reached else { break };
+            edits.push(Edit::PutMeta(SETTLED.into(), id.0.clone()));
+            edits.push(Edit::PutMeta(FLOOR.into(), Bytes::copy_from_slice(&revision.get().to_be_bytes())));
+            self.archive.edit(edits, self.fence).await?;
+            beyond = Some(id);
+        }
+        for (key, born) in brief {
+            pruned.records += self.thin_reports(&key, born, floor).await?;
+        }
+        Ok(pruned)
+    }
+
+    /// Lets go of what is older than the rule of its key keeps, and, while the records take more than
+    /// `most_bytes`, of the oldest whatever its age.
+    pub async fn age(&self, now: u64, most_bytes: u64) -> Result<Pruned> {
+        let mut pruned = Pruned::default();
+        let mut beyond = self.archive.meta(AGED).await?.map(RowId);
+        loop {
+            let too_many = self.archive.bytes().await? > most_bytes;
+            let rows = self
+                .archive
+                .rows(beyond.as_ref(), Order::OldestFirst, if too_many { 1 } else { ROWS })
+                .await?;
+            let mut lives = BTreeSet::new();
+            let mut reached = None;
+            let settled = self.archive.meta(SETTLED).await?.map(RowId);
+            for row in rows {
+                let still_watched = settled.as_ref().is_none_or(|settled| row.id > *settled);
+                let young = row.entries.iter().any(|line| line.time + self.age_of(&line.key) > now);
+                if still_watched || (young && !too_many) {
+                    break;
+                }
+                lives.extend(row.entries.iter().map(|line| (line.key.clone(), line.place.born)));
+                reached = Some(row);
+            }
+            let Some(row) = reached else { return Ok(pruned) };
+            let cut = too_many.then(|| row.entries.iter().map(|line| line.time).max().unwrap_or(0));
+            for (key, born) in lives {
+                pruned.records += self.age_life(&key, born, now, cut).await?;
+            }
+            self.archive.edit(vec![Edit::PutMeta(AGED.into(), row.id.0.clone())], self.fence).await?;
+            beyond = Some(row.id);
+        }
+    }
+
+    fn age_of(&self, key: &Key) -> u64 {
+        (self.rule)(key).age.as_micros().min(u128::from(u64::MAX / 2)) as u64
+    }
+
+    async fn thin_reports(&self, key: &Key, born: u64, floor: Revision) -> Result<usize> {
+        let life = self.life(key, born).await?;
+        let old = |record: &Record| record.level == Level::Brief && record.version.revision() <= floor;
+        let count = life.iter().filter(|(_, record)| old(record)).count();
+        // Wait until there are twice as many: one signature then serves several.
+        if count <= 2 * FEW {
+            return Ok(0);
+        }
+        let mut to_drop = count - FEW;
+        let mut dropped = vec![false; life.len()];
+        let last = life.len() - 1;
+        for (index, (_, record)) in life.iter().enumerate().take(last) {
+            if to_drop > 0 && old(record) {
+                dropped[index] = true;
+                to_drop -= 1;
+            }
+        }
+        let edits = prune(key, &life, &dropped, self.signing)?;
+        self.archive.edit(edits, self.fence).await?;
+        Ok(dropped.iter().filter(|dropped| **dropped).count())
+    }
+
+    async fn age_life(&self, key: &Key, born: u64, now: u64, cut: Option<u64>) -> Result<usize> {
+        let life = self.life(key, born).await?;
+        let Some(((_, newest), older)) = life.split_last() else { return Ok(0) };
+        let rule = (self.rule)(key);
+        let oldest_kept = now.saturating_sub(self.age_of(key));
+        let outdated = |record: &Record| match cut {
+            Some(cut) => record.time <= cut,
+            None => record.time < oldest_kept,
+        };
+        let whole = newest.deleted && outdated(newest);
+        let mut dropped = vec![whole; life.len()];
+        if !whole {
+            let keep = if cut.is_some() { 1 } else { rule.count.max(1) as usize };
+            let beyond_count = life.len().saturating_sub(keep);
+            for (index, (_, record)) in older.iter().enumerate() {
+                // A prefix only: once one is kept, so are all after it.
+                if index >= beyond_count || !outdated(record) {
+                    break;
+                }
+                dropped[index] = true;
+            }
+        }
+        let count = dropped.iter().filter(|dropped| **dropped).count();
+        if count == 0 {
+            return Ok(0);
+        }
+        let mut edits = prune(key, &life, &dropped, self.signing)?;
+        let gone: Vec<&(Place, Record)> =
+            life.iter().zip(&dropped).filter(|(_, dropped)| **dropped).map(|(r, _)| r).collect();
+        let first_kept = life.get(count).map_or(newest, |(_, record)| record);
+        edits.extend(self.unlist(&gone).await?);
+        let mark = Mark { version: first_kept.version, time: first_kept.time };
+        if horizon(self.archive).await?.is_none_or(|horizon| horizon < mark) {
+            edits.push(Edit::PutMeta(HORIZON.into(), postcard::to_stdvec(&mark)?.into()));
+        }
+        let full: Vec<_> =
+            gone.iter().filter(|(_, record)| record.level == Level::Full).map(|(_, r)| r.version).collect();
+        edits.extend(checkpoint::amended(self.archive, self.signing, &full).await?);
+        self.archive.edit(edits, self.fence).await?;
+        Ok(count)
+    }
+
+    /// Takes the lines of these records out of the log.
+    async fn unlist(&self, gone: &[&(Place, Record)]) -> Result<Vec<Edit>> {
+        let mut rows: BTreeMap<RowId, Row> = BTreeMap::new();
+        for (_, record) in gone {
+            if let Some(found) = self.archive.row_of(record.time, record.version).await? {
+                let row = rows.entry(found.id.clone()).or_insert(found);
+                row.entries.retain(|line| line.version != record.version);
+            }
+        }
+        let edit = |row: Row| if row.entries.is_empty() { Edit::DropRow(row.id) } else { Edit::PutRow(row) };
+        Ok(rows.into_values().map(edit).collect())
+    }
+
+    async fn life(&self, key: &Key, born: u64) -> Result<Vec<(Place, Record)>> {
+        let mut life = Vec::new();
+        let mut beyond = Place { born, sequence: 0 };
+        loop {
+            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, 256).await?;
+            let more = step.len() == 256;
+            for (place, record) in step {
+                if place.born != born {
+                    return Ok(life);
+                }
+                beyond = place;
+                life.push((place, record));
+            }
+            if !more {
+                return Ok(life);
+            }
+        }
+    }
+}
+
+/// When records were last let go of, for tests and for operators.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Horizon {
+    /// History is complete from here on, in microseconds since 1970.
+    pub time: u64,
+}

@@ -1,0 +1,76 @@
+//! The private keys of a store: those that seal secrets, and the one that signs for history.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+use crate::history::archive::{Archive, Edit};
+use crate::seal::{KeyFile, Keyring, WrappedKey};
+use crate::sign::SigningKey;
+use crate::store::Store;
+
+/// The keys of one store. Several servers of one store share them: copy the two files.
+#[derive(Clone)]
+pub struct Keys {
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) signing: Arc<SigningKey>,
+}
+
+const DATA_KEYS: &str = "datakey/";
+
+impl Keys {
+    /// Opens `sealing.keys` and `signing.key` in `folder`, and makes those that are not there. Both must be
+    /// readable by their owner alone.
+    pub fn open(folder: &Path) -> Result<Keys> {
+        let sealing = KeyFile::open_or_create(folder.join("sealing.keys"))?;
+        let signing = SigningKey::open_or_create(folder.join("signing.key"));
+        let signing = signing.map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Keys { keyring: Arc::new(Keyring::new(sealing)), signing: Arc::new(signing) })
+    }
+}
+
+/// Loads the store's data keys, so that what is sealed with them can be opened.
+pub(crate) async fn load(archive: &dyn Archive, keyring: &Keyring) -> Result<()> {
+    for wrapped in wrapped(archive).await? {
+        let id = keyring.load(&wrapped)?;
+        keyring.use_for_sealing(id)?;
+    }
+    Ok(())
+}
+
+/// Makes a data key if there is none yet.
+pub(crate) async fn ensure(archive: &dyn Archive, keyring: &Keyring) -> Result<()> {
+    if wrapped(archive).await?.is_empty() {
+        let (id, wrapped) = keyring.new_data_key()?;
+        archive.edit(vec![put(&wrapped)?], None).await?;
+        keyring.use_for_sealing(id)?;
+    }
+    Ok(())
+}
+
+impl dyn Store {
+    /// Makes a new sealing key and puts the data keys under it. Sealed values stay as they are, and open as
+    /// before; the old key is no longer needed once every server has the new file. Gives the new key's name.
+    pub async fn rotate_sealing_key(&self, mut file: KeyFile) -> Result<String> {
+        let parts = self.parts();
+        let keyring = parts.memory.indexer.keyring();
+        let kid = file.add_new_active()?;
+        keyring.use_key_file(file);
+        let old = wrapped(&*parts.archive).await?;
+        let edits = old.iter().map(|wrapped| put(&keyring.rewrap(wrapped)?)).collect::<Result<_>>()?;
+        parts.archive.edit(edits, None).await?;
+        Ok(kid)
+    }
+}
+
+async fn wrapped(archive: &dyn Archive) -> Result<Vec<WrappedKey>> {
+    let found = archive.metas(DATA_KEYS).await?;
+    Ok(found.iter().map(|(_, bytes)| postcard::from_bytes(bytes)).collect::<Result<_, _>>()?)
+}
+
+fn put(wrapped: &WrappedKey) -> Result<Edit> {
+    let name = format!("{DATA_KEYS}{:016x}", wrapped.id.0);
+    Ok(Edit::PutMeta(name, Bytes::from(postcard::to_stdvec(wrapped)?)))
+}

@@ -1,0 +1,55 @@
+//! Revisions, guarded transactions, watch and history of objects under keys, in one file or on etcd.
+//!
+//! The store knows nothing of what the bytes mean. [`Store`] is the contract; [`Embedded`] keeps it in one
+//! file of its own.
+
+mod backup;
+mod clock;
+mod delta;
+mod embedded;
+mod entry;
+mod error;
+mod etcd;
+mod hex;
+mod history;
+mod housekeeping;
+mod key;
+mod keys;
+mod lease;
+mod limits;
+mod memory;
+mod model;
+mod private_file;
+pub mod seal;
+pub mod sign;
+mod snapshot;
+mod store;
+mod transact;
+mod transaction;
+mod version;
+mod view;
+
+pub use backup::Summary as BackupSummary;
+pub use backup::restore::RAISE;
+pub use embedded::{Embedded, Settings};
+pub use entry::{Body, Entry, Uid};
+pub use error::{Conflict, Error, Result};
+pub use history::archive::Later;
+pub use history::checkpoint::Checkpoint;
+pub use history::record::Place;
+pub use history::verify::{Problem, Report};
+pub use history::{At, Change, Changes, Level};
+pub use housekeeping::{Rules, Tidied};
+pub use key::{BadKey, Key, MAX_KEY_BYTES};
+pub use keys::Keys;
+pub use lease::Acquired;
+pub use limits::Limits;
+pub use memory::recent::{Event, Window};
+pub use memory::watch::Watch;
+pub use model::{Model, Plain, Retention, Term};
+pub use snapshot::{Page, Snapshot, Stats};
+pub use store::{Decide, Parts, Store};
+pub use transact::Refused;
+pub use transaction::{Author, Committed, Fence, Guard, Put, Transaction, Write};
+pub use version::{MAX_WRITES, Revision, Version};
+pub use view::View;

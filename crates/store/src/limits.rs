@@ -1,0 +1,57 @@
+//! How large a transaction an engine takes.
+
+use crate::error::{Error, Result};
+use crate::transaction::{Transaction, Write};
+use crate::version::MAX_WRITES;
+
+/// The size of the largest transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Writes of a transaction.
+    pub writes: usize,
+    /// Bytes of all its writes.
+    pub bytes: usize,
+    /// Operations of a transaction as the engine counts them (guards or writes with their records and
+    /// buckets, whichever are more); `None` where only `writes` counts.
+    pub operations: Option<usize>,
+}
+
+impl Limits {
+    /// What the embedded engine takes.
+    pub(crate) const EMBEDDED: Limits = Limits { writes: MAX_WRITES, bytes: 256 << 20, operations: None };
+
+    /// Refuses a transaction that is too large, naming the limit and what raises it.
+    pub(crate) fn check(&self, transaction: &Transaction, hints: &Hints) -> Result<()> {
+        let found = transaction.writes.len();
+        if found > self.writes {
+            return Err(Error::TooLarge { what: "writes", found, limit: self.writes, hint: hints.writes });
+        }
+        let found = transaction.writes.iter().map(weight).sum();
+        if found > self.bytes {
+            return Err(Error::TooLarge { what: "bytes", found, limit: self.bytes, hint: hints.bytes });
+        }
+        Ok(())
+    }
+}
+
+/// What to do about a limit.
+pub(crate) struct Hints {
+    pub writes: &'static str,
+    pub bytes: &'static str,
+}
+
+impl Hints {
+    pub const EMBEDDED: Hints =
+        Hints { writes: "make several transactions of it", bytes: "make several transactions of it" };
+    pub const ETCD: Hints = Hints {
+        writes: "make several transactions of it, or raise --max-txn-ops of etcd and of this server",
+        bytes: "make several transactions of it, or raise --max-request-bytes of etcd and of this server",
+    };
+}
+
+fn weight(write: &Write) -> usize {
+    match write {
+        Write::Put(put) => put.key.as_bytes().len() + put.body.bytes.len(),
+        Write::Delete { key, .. } => key.as_bytes().len(),
+    }
+}

@@ -1,0 +1,222 @@
+//! Wakes the watches that a commit concerns, and only those.
+//!
+//! A thread of its own walks the commits, so that neither the number nor the slowness of watches reaches a
+//! writer. Watches of one prefix form a group, which notes the revisions that touched it; so a watch of a
+//! quiet prefix sleeps through other people's commits, and is not behind when they leave the window.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::sync::Notify;
+
+use super::Published;
+use crate::version::Revision;
+
+pub(crate) struct Hub {
+    published: Arc<ArcSwap<Published>>,
+    groups: Mutex<Groups>,
+    dispatched: AtomicU64,
+    pending: Mutex<bool>,
+    wake: Condvar,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct Groups {
+    by_prefix: HashMap<Arc<[u8]>, Arc<Group>>,
+    /// How many groups have a prefix of this length.
+    lengths: BTreeMap<usize, usize>,
+}
+
+/// The watches of one prefix.
+pub(crate) struct Group {
+    prefix: Arc<[u8]>,
+    /// The group knows every touching revision after this one.
+    pub since: Revision,
+    queue: Mutex<Queue>,
+    pub changed: Notify,
+    watches: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    revisions: VecDeque<Revision>,
+    /// The last revision that was let go of.
+    forgotten: Revision,
+}
+
+/// What a group has for a reader who has seen everything up to some revision.
+pub(crate) enum Next {
+    /// Nothing.
+    Nothing,
+    /// These revisions touched the prefix, in order; at most a batch.
+    Revisions(Vec<Revision>),
+    /// Something, but it has left the window.
+    Missed,
+}
+
+const BATCH: usize = 256;
+
+impl Group {
+    pub fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// What touched the prefix at or after `from`.
+    pub fn next(&self, from: Revision) -> Next {
+        let queue = locked(&self.queue);
+        if queue.forgotten >= from && queue.forgotten > Revision::ZERO {
+            return Next::Missed;
+        }
+        let start = queue.revisions.partition_point(|revision| *revision < from);
+        if start == queue.revisions.len() {
+            return Next::Nothing;
+        }
+        Next::Revisions(queue.revisions.range(start..).take(BATCH).copied().collect())
+    }
+
+    fn touched(&self, revision: Revision, floor: Revision) {
+        let mut queue = locked(&self.queue);
+        if queue.revisions.back() != Some(&revision) {
+            queue.revisions.push_back(revision);
+        }
+        while queue.revisions.front().is_some_and(|first| *first <= floor) {
+            queue.forgotten = queue.revisions.pop_front().unwrap_or(queue.forgotten);
+        }
+    }
+}
+
+impl Hub {
+    pub fn start(published: Arc<ArcSwap<Published>>) -> Arc<Hub> {
+        let now = published.load().state.revision.get();
+        let hub = Arc::new(Hub {
+            published,
+            groups: Mutex::default(),
+            dispatched: AtomicU64::new(now),
+            pending: Mutex::new(false),
+            wake: Condvar::new(),
+            closed: AtomicBool::new(false),
+        });
+        let worker = Arc::clone(&hub);
+        let spawned = std::thread::Builder::new().name("store-watch".into()).spawn(move || worker.run());
+        if let Err(error) = spawned {
+            tracing::error!(%error, "no thread for watches: they will end");
+            hub.close();
+        }
+        hub
+    }
+
+    /// Says that something new was published.
+    pub fn published(&self) {
+        *locked(&self.pending) = true;
+        self.wake.notify_one();
+    }
+
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.published();
+        for group in locked(&self.groups).by_prefix.values() {
+            group.changed.notify_waiters();
+        }
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Every commit up to this one has reached its groups.
+    pub fn dispatched(&self) -> Revision {
+        Revision::new(self.dispatched.load(Ordering::Acquire))
+    }
+
+    pub fn load(&self) -> arc_swap::Guard<Arc<Published>> {
+        self.published.load()
+    }
+
+    pub fn join(&self, prefix: &[u8]) -> Arc<Group> {
+        let mut groups = locked(&self.groups);
+        if let Some(group) = groups.by_prefix.get(prefix) {
+            group.watches.fetch_add(1, Ordering::Relaxed);
+            return group.clone();
+        }
+        let prefix: Arc<[u8]> = prefix.into();
+        let group = Arc::new(Group {
+            prefix: prefix.clone(),
+            // Under the lock that dispatching takes too: no commit falls between.
+            since: self.dispatched(),
+            queue: Mutex::default(),
+            changed: Notify::new(),
+            watches: AtomicU64::new(1),
+        });
+        *groups.lengths.entry(prefix.len()).or_default() += 1;
+        groups.by_prefix.insert(prefix, group.clone());
+        group
+    }
+
+    pub fn leave(&self, group: &Group) {
+        let mut groups = locked(&self.groups);
+        if group.watches.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        groups.by_prefix.remove(group.prefix());
+        let length = group.prefix.len();
+        if let Some(count) = groups.lengths.get_mut(&length) {
+            *count -= 1;
+            if *count == 0 {
+                groups.lengths.remove(&length);
+            }
+        }
+    }
+
+    pub fn watches(&self) -> usize {
+        let groups = locked(&self.groups);
+        groups.by_prefix.values().map(|group| group.watches.load(Ordering::Relaxed) as usize).sum()
+    }
+
+    fn run(&self) {
+        loop {
+            let mut pending = locked(&self.pending);
+            while !*pending {
+                pending = self.wake.wait(pending).unwrap_or_else(PoisonError::into_inner);
+            }
+            *pending = false;
+            drop(pending);
+            if self.is_closed() {
+                return;
+            }
+            self.dispatch();
+        }
+    }
+
+    fn dispatch(&self) {
+        let published = self.published.load_full();
+        let floor = published.recent.floor();
+        let groups = locked(&self.groups);
+        let mut touched: Vec<&Arc<Group>> = Vec::new();
+        for commit in published.recent.since(self.dispatched()) {
+            for event in &commit.events {
+                for length in
+                    groups.lengths.keys().take_while(|length| **length <= event.key.as_bytes().len())
+                {
+                    if let Some(group) = groups.by_prefix.get(&event.key.as_bytes()[..*length]) {
+                        group.touched(commit.revision, floor);
+                        touched.push(group);
+                    }
+                }
+            }
+        }
+        self.dispatched.store(published.state.revision.get(), Ordering::Release);
+        touched.sort_unstable_by_key(|group| Arc::as_ptr(group));
+        touched.dedup_by_key(|group| Arc::as_ptr(group));
+        for group in touched {
+            group.changed.notify_waiters();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code under these locks panics half-way through a change.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,69 @@
+//! Finds the terms of an object, opening it first when it is sealed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::entry::{Body, Entry, Uid};
+use crate::error::Result;
+use crate::key::Key;
+use crate::model::{Model, Term};
+use crate::seal::Keyring;
+
+/// The model, and the keys that open what is sealed.
+#[derive(Clone)]
+pub(crate) struct Indexer {
+    model: Option<Arc<dyn Model>>,
+    keyring: Arc<Keyring>,
+}
+
+impl Indexer {
+    pub fn new(model: Option<Arc<dyn Model>>, keyring: Arc<Keyring>) -> Indexer {
+        Indexer { model, keyring }
+    }
+
+    pub fn has_terms(&self) -> bool {
+        self.model.is_some()
+    }
+
+    pub fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
+    pub fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
+    /// The object's terms, sorted and without repetition. What can't be opened has none.
+    pub fn terms(&self, key: &Key, entry: &Entry) -> Vec<Term> {
+        let mut terms = Vec::new();
+        if let Some(model) = &self.model {
+            match self.reveal(key, entry) {
+                Ok(bytes) => model.terms(key, &bytes, &mut terms),
+                Err(error) => tracing::warn!(%key, %error, "not indexed"),
+            }
+            terms.sort_unstable();
+            terms.dedup();
+        }
+        terms
+    }
+
+    /// The bytes of an object as readers may see them, opened when they are sealed.
+    pub fn reveal(&self, key: &Key, entry: &Entry) -> Result<Bytes> {
+        if !entry.sealed {
+            return Ok(entry.bytes.clone());
+        }
+        let plain = self.keyring.open(&sealing_context(key, entry.uid), &entry.bytes)?;
+        let body = Body { bytes: Bytes::copy_from_slice(&plain), stamp: entry.stamp };
+        Ok(body.at(entry.version))
+    }
+}
+
+/// Binds a sealed value to the object it belongs to, so that it can't be moved to another.
+pub(crate) fn sealing_context(key: &Key, uid: Uid) -> Vec<u8> {
+    let mut context = Vec::with_capacity(key.as_bytes().len() + 17);
+    context.extend_from_slice(key.as_bytes());
+    context.push(0);
+    context.extend_from_slice(&uid.0);
+    context
+}

@@ -1,0 +1,234 @@
+//! The recent commits: what watches are fed from and older snapshots are made of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use imbl::Vector;
+
+use super::indexer::Indexer;
+use super::state::State;
+use crate::entry::Entry;
+use crate::key::Key;
+use crate::version::{Revision, Version};
+
+/// One change of one object.
+#[derive(Debug, Clone)]
+pub struct Event {
+    pub(crate) version: Version,
+    pub(crate) key: Key,
+    pub(crate) before: Option<Arc<Entry>>,
+    pub(crate) after: Option<Arc<Entry>>,
+    /// What a deletion deleted, at the deletion's version.
+    pub(crate) deleted: Option<Arc<Entry>>,
+}
+
+impl Event {
+    pub(crate) fn new(
+        version: Version,
+        key: Key,
+        before: Option<Arc<Entry>>,
+        after: Option<Arc<Entry>>,
+    ) -> Event {
+        let deleted = match (&before, &after) {
+            (Some(before), None) => Some(Arc::new(before.restamped(version))),
+            _ => None,
+        };
+        Event { version, key, before, after, deleted }
+    }
+
+    /// Where the change stands.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Whose change it is.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The object before the change; `None` when it was made.
+    pub fn before(&self) -> Option<&Arc<Entry>> {
+        self.before.as_ref()
+    }
+
+    /// The object after the change; `None` when it was deleted.
+    pub fn after(&self) -> Option<&Arc<Entry>> {
+        self.after.as_ref()
+    }
+
+    /// The object as a watcher is shown it: after the change, or, of a deletion, its last state at the
+    /// version of the deletion.
+    pub fn shown(&self) -> &Arc<Entry> {
+        // Each event has one of the two: a change with neither is never made.
+        self.after.as_ref().or(self.deleted.as_ref()).unwrap_or_else(|| unreachable!("an event of nothing"))
+    }
+
+    fn weight(&self) -> usize {
+        let bytes = |entry: &Option<Arc<Entry>>| entry.as_ref().map_or(0, |entry| entry.bytes.len());
+        bytes(&self.before) + bytes(&self.deleted) + 200
+    }
+}
+
+/// All changes of one revision.
+pub(crate) struct Commit {
+    pub revision: Revision,
+    /// Microseconds since 1970.
+    pub time: u64,
+    pub events: Vec<Arc<Event>>,
+    /// Everything after this commit, kept now and then so that older states are few steps away.
+    pub state: Option<Arc<State>>,
+}
+
+impl Commit {
+    fn weight(&self) -> usize {
+        self.events.iter().map(|event| event.weight()).sum::<usize>() + 64
+    }
+}
+
+/// How much of the recent past is kept at hand.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// At most this many commits.
+    pub commits: usize,
+    /// At most this many bytes of replaced objects.
+    pub bytes: usize,
+    /// Nothing older than this, except the last [`Window::FEW`] commits.
+    pub age: Duration,
+}
+
+impl Window {
+    const FEW: usize = 1_000;
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window { commits: 100_000, bytes: 128 << 20, age: Duration::from_secs(300) }
+    }
+}
+
+/// Commits `floor+1 ..= last`, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Recent {
+    floor: Revision,
+    commits: Vector<Arc<Commit>>,
+    weight: usize,
+    /// The last commit that kept its state.
+    last_state: Revision,
+}
+
+/// Commits between two kept states.
+const STATE_EVERY: u64 = 512;
+
+impl Recent {
+    /// Nothing yet; everything up to `floor` is gone.
+    pub fn after(floor: Revision) -> Recent {
+        Recent { floor, ..Recent::default() }
+    }
+
+    pub fn floor(&self) -> Revision {
+        self.floor
+    }
+
+    pub fn len(&self) -> usize {
+        self.commits.len()
+    }
+
+    pub fn push(&mut self, commit: Commit) {
+        self.weight += commit.weight();
+        if commit.state.is_some() {
+            self.last_state = commit.revision;
+        }
+        self.commits.push_back(Arc::new(commit));
+    }
+
+    /// Whether the next commit should keep its state.
+    pub fn wants_state(&self, revision: Revision) -> bool {
+        revision.get() >= self.last_state.get() + STATE_EVERY
+    }
+
+    /// Lets go of what the window does not hold any more; gives what was dropped, oldest first.
+    pub fn trim(&mut self, window: &Window, now: u64) -> Vec<Arc<Commit>> {
+        let oldest_time = now.saturating_sub(window.age.as_micros() as u64);
+        let mut dropped = Vec::new();
+        while let Some(first) = self.commits.front() {
+            let too_old = first.time < oldest_time && self.commits.len() > Window::FEW;
+            if !too_old && self.commits.len() <= window.commits && self.weight <= window.bytes {
+                break;
+            }
+            dropped.extend(self.drop_first());
+        }
+        dropped
+    }
+
+    /// Lets go of everything up to `revision`.
+    pub fn drop_through(&mut self, revision: Revision) -> Vec<Arc<Commit>> {
+        let mut dropped = Vec::new();
+        while self.commits.front().is_some_and(|first| first.revision <= revision) {
+            dropped.extend(self.drop_first());
+        }
+        self.floor = self.floor.max(revision);
+        dropped
+    }
+
+    fn drop_first(&mut self) -> Option<Arc<Commit>> {
+        let first = self.commits.pop_front()?;
+        self.floor = first.revision;
+        self.weight -= first.weight();
+        Some(first)
+    }
+
+    /// The commits after `revision`, in order.
+    pub fn since(&self, revision: Revision) -> impl Iterator<Item = &Arc<Commit>> {
+        self.commits.iter().skip(self.position_after(revision))
+    }
+
+    /// The commit numbered `revision`.
+    pub fn get(&self, revision: Revision) -> Option<&Arc<Commit>> {
+        let at = self.position_after(Revision::new(revision.get().checked_sub(1)?));
+        self.commits.get(at).filter(|commit| commit.revision == revision)
+    }
+
+    /// The state right after `revision`, found from `newest` or the nearest kept state by undoing commits.
+    pub fn state_at(&self, indexer: &Indexer, newest: &Arc<State>, revision: Revision) -> Option<Arc<State>> {
+        if revision < self.floor || revision > newest.revision {
+            return None;
+        }
+        let mut later = Vec::new();
+        let mut from = newest.clone();
+        for commit in self.since(revision) {
+            if let Some(state) = &commit.state {
+                later.push(commit);
+                from = state.clone();
+                break;
+            }
+            later.push(commit);
+        }
+        if later.is_empty() {
+            return Some(from);
+        }
+        let mut state = State::clone(&from);
+        for commit in later.into_iter().rev() {
+            for event in commit.events.iter().rev() {
+                state.set(indexer, &event.key, event.before.clone());
+            }
+        }
+        state.revision = revision;
+        Some(Arc::new(state))
+    }
+
+    fn position_after(&self, revision: Revision) -> usize {
+        // Commits are nearly always numbered without holes, so the place is known without a search.
+        let Some(first) = self.commits.front() else { return 0 };
+        let guess = revision.get().saturating_sub(first.revision.get()) as usize + 1;
+        let right = |at: usize| self.commits.get(at.wrapping_sub(1)).is_some_and(|c| c.revision == revision);
+        if revision >= first.revision && right(guess) {
+            return guess;
+        }
+        let (mut low, mut high) = (0, self.commits.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.commits[middle].revision <= revision { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}

@@ -1,0 +1,157 @@
+//! The store's contract, the same on every engine.
+
+use std::io::Write as Output;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::backup;
+use crate::entry::Entry;
+use crate::error::Result;
+use crate::history::archive::{Archive, Later};
+use crate::history::checkpoint::{self, Checkpoint};
+use crate::history::past::Past;
+use crate::history::record::Place;
+use crate::history::verify::{self, Report};
+use crate::history::{At, Changes};
+use crate::housekeeping;
+use crate::key::Key;
+use crate::lease::Acquired;
+use crate::limits::Limits;
+use crate::memory::Memory;
+use crate::memory::watch::Watch;
+use crate::sign::{PublicKey, SigningKey};
+use crate::snapshot::Snapshot;
+use crate::transaction::{Committed, Fence, Transaction};
+use crate::version::{Revision, Version};
+
+/// Decides on a transaction while nothing else can happen; `None` when it decides against one.
+pub type Decide = Box<dyn FnOnce(Snapshot) -> Option<Transaction> + Send>;
+
+/// What every engine is made of. Only this crate makes one.
+pub struct Parts {
+    pub(crate) memory: Memory,
+    pub(crate) archive: Arc<dyn Archive>,
+    pub(crate) signing: Arc<SigningKey>,
+    pub(crate) rules: housekeeping::Rules,
+    /// Held by whoever rewrites or copies the past.
+    pub(crate) maintenance: tokio::sync::Mutex<()>,
+}
+
+impl Parts {
+    fn past(&self, now: Snapshot) -> Past<'_> {
+        Past { archive: &*self.archive, now }
+    }
+}
+
+/// Objects under keys, with revisions, guarded transactions, watches and history.
+///
+/// Writes are strictly serializable, each commit at one revision. A write that was acknowledged is on disk
+/// (embedded) or on a quorum's disks (etcd), and every later [`Store::current`] on any server shows it.
+pub trait Store: Send + Sync + 'static {
+    /// What the engine shares with the rest of this crate.
+    #[doc(hidden)]
+    fn parts(&self) -> &Parts;
+
+    /// How large a transaction may be.
+    fn limits(&self) -> Limits;
+
+    /// Everything as it is now: shows every write acknowledged before the call, by any server.
+    fn current(&self) -> Later<'_, Snapshot>;
+
+    /// Commits a transaction: all of it at one revision, or, if a guard does not hold, nothing.
+    fn commit(&self, transaction: Transaction) -> Later<'_, Committed>;
+
+    /// Decides and commits while nothing else can happen, where the engine can do that.
+    fn commit_alone(&self, decide: Decide) -> Later<'_, Option<Committed>>;
+
+    /// Takes a lease for `holder`, if nobody else holds it.
+    fn acquire(&self, name: &str, holder: &str, time: Duration) -> Later<'_, Acquired>;
+
+    /// Makes a lease last for its whole time again; `false` when it is lost.
+    fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool>;
+
+    /// Gives a lease back; `false` when it was lost already.
+    fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool>;
+
+    /// Lets go of the recent commits through `revision`: watches and lists at an older one answer
+    /// [`crate::Error::Gone`].
+    fn compact(&self, through: Revision) -> Later<'_, ()>;
+
+    /// Works out every object's terms anew, after the model has changed.
+    fn reindex(&self) -> Later<'_, ()>;
+
+    /// Stops the engine: ends the watches, finishes what was begun, lets go of the data.
+    fn close(&self) -> Later<'_, ()>;
+
+    /// Everything as this server last saw it: never behind what it acknowledged itself.
+    fn latest(&self) -> Snapshot {
+        self.parts().memory.latest()
+    }
+
+    /// Everything right after `revision`, while the recent commits reach back that far.
+    fn at(&self, revision: Revision) -> Result<Snapshot> {
+        self.parts().memory.at(revision)
+    }
+
+    /// Every change of a key under `prefix` after the version `from`: once, in order, without a gap.
+    fn watch(&self, prefix: &[u8], from: Version) -> Result<Watch> {
+        self.parts().memory.watch(prefix, from)
+    }
+
+    /// How many watches there are.
+    fn watches(&self) -> usize {
+        self.parts().memory.watches()
+    }
+
+    /// The bytes of an object, opened when they are sealed.
+    fn reveal(&self, key: &Key, entry: &Entry) -> Result<Bytes> {
+        self.parts().memory.indexer.reveal(key, entry)
+    }
+
+    /// The changes of one object, newest first, also of one that was deleted; `beyond` goes on where an
+    /// earlier answer ended.
+    fn changes<'a>(&'a self, key: &'a Key, beyond: Option<Place>, limit: usize) -> Later<'a, Changes> {
+        Box::pin(async move { self.parts().past(self.current().await?).changes(key, beyond, limit).await })
+    }
+
+    /// One object as it was.
+    fn object_at<'a>(&'a self, key: &'a Key, at: At) -> Later<'a, Option<Arc<Entry>>> {
+        Box::pin(async move { self.parts().past(self.current().await?).object(key, at).await })
+    }
+
+    /// Everything under `prefix` as it was, for kinds with history; the rest of the snapshot is as it is now.
+    fn list_at<'a>(&'a self, prefix: &'a [u8], at: At) -> Later<'a, Snapshot> {
+        Box::pin(async move {
+            let parts = self.parts();
+            parts.past(self.current().await?).list(&parts.memory.indexer, prefix, at).await
+        })
+    }
+
+    /// Checks all of history and names what is not as it was written. Signatures of this store's own key and of
+    /// `trusted` ones count.
+    fn verify<'a>(&'a self, trusted: &'a [PublicKey]) -> Later<'a, Report> {
+        Box::pin(async move {
+            let mut signers = vec![self.parts().signing.public()];
+            signers.extend_from_slice(trusted);
+            verify::verify(&*self.parts().archive, &self.current().await?, &signers).await
+        })
+    }
+
+    /// The newest checkpoint, to be kept elsewhere.
+    fn checkpoint(&self) -> Later<'_, Option<Checkpoint>> {
+        Box::pin(async move { checkpoint::latest(&*self.parts().archive).await })
+    }
+
+    /// Writes everything, objects and history, as of one revision, in a form that either engine restores.
+    /// Sealed values stay sealed.
+    fn backup<'a>(&'a self, output: &'a mut (dyn Output + Send)) -> Later<'a, backup::Summary> {
+        Box::pin(async move {
+            let parts = self.parts();
+            // Retention must not rewrite the past while it is being copied.
+            let _quiet = parts.maintenance.lock().await;
+            backup::write(&*parts.archive, &self.current().await?, output).await
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! Deciding a transaction on a view, and deciding it anew when what it read has changed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::store::Store;
+use crate::transaction::{Author, Committed, Transaction};
+use crate::view::View;
+
+/// Tries with jitter before the transaction is decided where nothing else can happen.
+const TRIES: u32 = 16;
+
+/// Why a transaction did not happen: the store could not, or the decision was against it.
+#[derive(Debug)]
+pub enum Refused<E> {
+    /// The store could not.
+    Store(Error),
+    /// The decision was against it.
+    Decision(E),
+}
+
+impl dyn Store {
+    /// Runs `decide` on a view and commits what it wrote, provided that nothing it read has changed by then.
+    /// If something has, it is run again on a new view, up to 16 times with growing pauses; then once inside
+    /// the committer, where nothing can change (embedded), or it is given up as [`Error::Contended`] (etcd).
+    ///
+    /// `decide` may run many times: it must do nothing but read the view and write to it.
+    pub async fn transact<T, E>(
+        &self,
+        author: Author,
+        decide: impl Fn(&mut View) -> Result<T, E> + Send + Sync + 'static,
+    ) -> Result<(T, Committed), Refused<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let indexer = self.parts().memory.indexer.clone();
+        let mut snapshot = self.latest();
+        for attempt in 0..TRIES {
+            let mut view = View::new(snapshot, indexer.clone());
+            let decided = decide(&mut view).map_err(Refused::Decision);
+            if decided.is_err() && attempt == 0 {
+                // Decided on what was at hand: make sure of it on what is current before saying no.
+                snapshot = self.current().await.map_err(Refused::Store)?;
+                continue;
+            }
+            let decided = decided?;
+            match self.commit(view.into_transaction(author.clone())).await {
+                Ok(committed) => return Ok((decided, committed)),
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(Refused::Store(error)),
+            }
+            tokio::time::sleep(pause(attempt)).await;
+            snapshot = self.current().await.map_err(Refused::Store)?;
+        }
+        self.decide_alone(author, decide).await
+    }
+
+    async fn decide_alone<T, E>(
+        &self,
+        author: Author,
+        decide: impl Fn(&mut View) -> Result<T, E> + Send + Sync + 'static,
+    ) -> Result<(T, Committed), Refused<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let indexer = self.parts().memory.indexer.clone();
+        let decided = Arc::new(Mutex::new(None));
+        let slot = decided.clone();
+        let committed = self.commit_alone(Box::new(move |snapshot| -> Option<Transaction> {
+            let mut view = View::new(snapshot, indexer);
+            let outcome = decide(&mut view);
+            let transaction = outcome.is_ok().then(|| view.into_transaction(author));
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+            transaction
+        }));
+        let committed = match committed.await {
+            Ok(committed) => committed,
+            Err(Error::Contended { .. }) => return Err(Refused::Store(Error::Contended { tries: TRIES })),
+            Err(error) => return Err(Refused::Store(error)),
+        };
+        let outcome = decided.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (outcome, committed) {
+            (Some(Ok(value)), Some(committed)) => Ok((value, committed)),
+            (Some(Err(error)), _) => Err(Refused::Decision(error)),
+            _ => Err(Refused::Store(Error::Closed)),
+        }
+    }
+}
+
+/// A pause that grows with each try and differs between those who collide.
+fn pause(attempt: u32) -> Duration {
+    let most = 200u64 << attempt.min(8);
+    let mut noise = [0; 8];
+    // Without randomness the pause is merely not spread.
+    let _ = ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut noise);
+    Duration::from_micros(u64::from_be_bytes(noise) % most)
+}

@@ -1,0 +1,209 @@
+//! Transactions: what must still be true, and what is then written, in one commit.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::entry::{Body, Entry, Uid};
+use crate::error::{Error, Result};
+use crate::history::Level;
+use crate::key::Key;
+use crate::memory::indexer::sealing_context;
+use crate::seal::Keyring;
+use crate::version::{Revision, Version};
+
+/// Who makes a change, with what, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Author {
+    /// The user in whose name it is made.
+    pub user: Arc<str>,
+    /// The program that makes it: a field manager.
+    pub manager: Arc<str>,
+    /// The reason given for it.
+    pub message: Option<Arc<str>>,
+}
+
+impl Author {
+    /// `user` by way of `manager`, without a message.
+    pub fn new(user: impl Into<Arc<str>>, manager: impl Into<Arc<str>>) -> Author {
+        Author { user: user.into(), manager: manager.into(), message: None }
+    }
+
+    /// The same with a reason.
+    pub fn because(self, message: impl Into<Arc<str>>) -> Author {
+        Author { message: Some(message.into()), ..self }
+    }
+}
+
+/// Guards and writes: if every guard holds, all writes land in one revision; else none does.
+#[derive(Debug, Clone, Default)]
+pub struct Transaction {
+    /// Who makes the change.
+    pub author: Author,
+    /// What must be true at the commit.
+    pub guards: Vec<Guard>,
+    /// What is written, in order; a key at most once.
+    pub writes: Vec<Write>,
+}
+
+impl Transaction {
+    /// An empty transaction of `author`.
+    pub fn by(author: Author) -> Transaction {
+        Transaction { author, ..Transaction::default() }
+    }
+
+    /// Adds a guard.
+    pub fn guard(mut self, guard: Guard) -> Transaction {
+        self.guards.push(guard);
+        self
+    }
+
+    /// Adds a put.
+    pub fn put(mut self, put: Put) -> Transaction {
+        self.writes.push(Write::Put(put));
+        self
+    }
+
+    /// Adds a deletion.
+    pub fn delete(mut self, key: Key) -> Transaction {
+        self.writes.push(Write::Delete { key, verb: Cow::Borrowed("delete") });
+        self
+    }
+}
+
+/// One condition of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Guard {
+    /// The key is at exactly this version; [`Version::ZERO`]: there is no such key.
+    At {
+        /// The key.
+        key: Key,
+        /// Its version when it was read.
+        version: Version,
+    },
+    /// The key exists, at whatever version.
+    Exists(Key),
+    /// Nothing entered, left or changed in this bucket after `at`.
+    Bucket {
+        /// The bucket: the bytes of a [`crate::Term`] declared as one.
+        term: Bytes,
+        /// The revision at which it was read.
+        at: Revision,
+    },
+    /// The lease is still held by who got this fence.
+    Lease(Fence),
+}
+
+/// The proof of holding a lease: the lease's key and the version at which it was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    pub(crate) name: Arc<str>,
+    pub(crate) taken: Version,
+}
+
+/// One write of a transaction.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// Creates or replaces an object.
+    Put(Put),
+    /// Deletes an object; a key that is not there is left alone.
+    Delete {
+        /// The key.
+        key: Key,
+        /// What the client called it, for the history.
+        verb: Cow<'static, str>,
+    },
+}
+
+impl Write {
+    /// The key it writes.
+    pub fn key(&self) -> &Key {
+        match self {
+            Write::Put(put) => &put.key,
+            Write::Delete { key, .. } => key,
+        }
+    }
+}
+
+/// An object to be written.
+#[derive(Debug, Clone)]
+pub struct Put {
+    /// Its key.
+    pub key: Key,
+    /// The identity of this life of the key; the same in every put until it is deleted.
+    pub uid: Uid,
+    /// Its bytes.
+    pub body: Body,
+    /// Whether they are sealed at rest.
+    pub secret: bool,
+    /// How much of this change history keeps.
+    pub level: Level,
+    /// When the object goes by itself, in milliseconds since 1970.
+    pub expires: Option<u64>,
+    /// What the client called the change: create, update, patch, apply.
+    pub verb: Cow<'static, str>,
+}
+
+impl Put {
+    /// A plain object with full history.
+    pub fn new(key: Key, uid: Uid, body: Body) -> Put {
+        Put {
+            key,
+            uid,
+            body,
+            secret: false,
+            level: Level::Full,
+            expires: None,
+            verb: Cow::Borrowed("update"),
+        }
+    }
+
+    /// Sealed at rest.
+    pub fn secret(self) -> Put {
+        Put { secret: true, ..self }
+    }
+
+    /// With another level of history.
+    pub fn level(self, level: Level) -> Put {
+        Put { level, ..self }
+    }
+
+    /// Gone by itself at this time.
+    pub fn expires_at(self, milliseconds: u64) -> Put {
+        Put { expires: Some(milliseconds), ..self }
+    }
+
+    /// Recorded under this verb.
+    pub fn verb(self, verb: impl Into<Cow<'static, str>>) -> Put {
+        Put { verb: verb.into(), ..self }
+    }
+}
+
+/// What a commit made.
+#[derive(Debug, Clone)]
+pub struct Committed {
+    /// The revision of the commit; of a transaction that changed nothing, the revision it was checked at.
+    pub revision: Revision,
+    /// For each write the object as readers now see it; of a deletion what was deleted, at the version of
+    /// the deletion, or nothing where there was nothing to delete.
+    pub entries: Vec<Option<Arc<Entry>>>,
+}
+
+/// Seals what is secret, and refuses what no engine could commit.
+pub(crate) fn prepare(mut transaction: Transaction, keyring: &Keyring) -> Result<Transaction> {
+    let mut keys: Vec<&Key> = transaction.writes.iter().map(Write::key).collect();
+    keys.sort_unstable();
+    if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::Invalid(format!("{} is written twice in one transaction", twice[0])));
+    }
+    for write in &mut transaction.writes {
+        if let Write::Put(put) = write
+            && put.secret
+        {
+            let sealed = keyring.seal(&sealing_context(&put.key, put.uid), &put.body.bytes)?;
+            put.body.bytes = sealed.into();
+        }
+    }
+    Ok(transaction)
+}

@@ -1,0 +1,112 @@
+use std::{
+    env,
+    fs::{self, File},
+    io,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use super::Error;
+
+/// One etcd process: what it was started with outlives it, so that it can be started again.
+pub(super) struct Member {
+    index: usize,
+    flags: Vec<String>,
+    log: PathBuf,
+    child: Option<Child>,
+}
+
+impl Member {
+    pub(super) fn new(index: usize, flags: Vec<String>, dir: &Path) -> Self {
+        Self { index, flags, log: dir.join(format!("member-{index}.log")), child: None }
+    }
+
+    pub(super) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    pub(super) fn is_started(&self) -> bool {
+        self.child.is_some()
+    }
+
+    pub(super) fn start(&mut self) -> Result<(), Error> {
+        if self.is_started() {
+            return Ok(());
+        }
+        let prepare = |source| Error::Prepare { what: self.log.display().to_string(), source };
+        let log = File::options().create(true).append(true).open(&self.log).map_err(prepare)?;
+        let errors = log.try_clone().map_err(prepare)?;
+        let child = Command::new(program())
+            // ETCD_* variables of the person who runs the tests would change the member's settings.
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .args(&self.flags)
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors)
+            .spawn()
+            .map_err(|source| Error::Program { program: program(), source })?;
+        self.child = Some(child);
+        Ok(())
+    }
+
+    /// SIGKILL, which also ends a paused process; the data stays.
+    pub(super) fn kill(&mut self) -> io::Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill()?;
+            child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Sends a signal by name through kill(1): the standard library has no call for it.
+    pub(super) fn signal(&self, name: &str) -> Result<(), Error> {
+        let Some(child) = &self.child else { return Ok(()) };
+        Command::new("kill")
+            .args([&format!("-{name}"), &child.id().to_string()])
+            .status()
+            .map(drop)
+            .map_err(|source| Error::Program { program: "kill".to_owned(), source })
+    }
+
+    /// An error with the end of the log if the process is gone.
+    pub(super) fn still_runs(&mut self) -> Result<(), Error> {
+        let ended = match &mut self.child {
+            Some(child) => !matches!(child.try_wait(), Ok(None)),
+            None => true,
+        };
+        if ended {
+            return Err(Error::Ended { member: self.index, log: self.end_of_log() });
+        }
+        Ok(())
+    }
+
+    fn end_of_log(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(10)..].join("\n")
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here, and the process may well be gone already.
+        let _ = self.kill();
+    }
+}
+
+pub(super) fn program() -> String {
+    env::var("ETCD").unwrap_or_else(|_| "etcd".to_owned())
+}
+
+/// Ports that were free a moment ago. Another process may take one before etcd does; then the cluster tries
+/// others.
+pub(super) fn free_ports(count: usize) -> Result<Vec<u16>, Error> {
+    let bind = || -> io::Result<Vec<u16>> {
+        // All are held until the last is known, so that no port comes twice.
+        let held = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<io::Result<Vec<_>>>()?;
+        held.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+    };
+    bind().map_err(|source| Error::Prepare { what: "free ports on 127.0.0.1".to_owned(), source })
+}

@@ -1,0 +1,138 @@
+//! `cargo xtask test`: what has to hold before a change lands, in the order in which it fails fastest.
+
+use clap::{Args, ValueEnum};
+
+use crate::setup;
+use crate::step::{self, Failure, Outcome, Steps};
+
+/// What to run, and how long the long tests go on.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// Only format, lints and the short tests; needs nothing but the toolchain.
+    #[arg(long, conflicts_with_all = ["crash_rounds", "soak"])]
+    quick: bool,
+
+    /// How often the crash test kills its writers.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    crash_rounds: u32,
+
+    /// How long each concurrency test keeps its writers going.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    soak: u32,
+
+    /// Leave a step out; may be given several times.
+    #[arg(long, value_name = "STEP")]
+    skip: Vec<Step>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                              everything
+  cargo xtask test --quick                      the short round while editing
+  cargo xtask test --skip deny --soak 10        no dependency check, short soaks
+  cargo xtask test --crash-rounds 2000          a night's crash loop
+
+A plain `cargo test` passes over tests whose parts (an etcd) are not on the machine, and says so. Here such a
+test fails: GROUNDPLANE_REQUIRE=1 is set, with GROUNDPLANE_CRASH_ROUNDS and GROUNDPLANE_SOAK_SECONDS.";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Install the programs that tests start.
+    Setup,
+    /// Formatting.
+    Fmt,
+    /// Lints of all targets, warnings denied.
+    Clippy,
+    /// Licences, bans, sources and advisories of the dependencies.
+    Deny,
+    /// All tests.
+    Test,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [Self::Setup, Self::Fmt, Self::Clippy, Self::Deny, Self::Test];
+    const QUICK: [Self; 3] = [Self::Fmt, Self::Clippy, Self::Test];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Setup => "setup",
+            Self::Fmt => "fmt",
+            Self::Clippy => "clippy",
+            Self::Deny => "deny",
+            Self::Test => "test",
+        }
+    }
+
+    fn run(self, options: &Options) -> Result<Outcome, Failure> {
+        match self {
+            Self::Setup => setup::programs(),
+            Self::Fmt => passes(&["fmt", "--all", "--check"]),
+            Self::Clippy => passes(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]),
+            Self::Deny => deny(),
+            Self::Test if options.quick => passes(&["test", "--workspace"]),
+            Self::Test => all_tests(options),
+        }
+    }
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let mut steps = Steps::default();
+    let ended = take_all(&mut steps, options);
+    println!("\n{steps}");
+    ended
+}
+
+fn take_all(steps: &mut Steps, options: &Options) -> Result<(), Failure> {
+    let wanted: &[Step] = if options.quick { &Step::QUICK } else { &Step::ALL };
+    for &step in wanted {
+        if options.skip.contains(&step) {
+            steps.leave_out(step.name(), "by --skip");
+        } else {
+            steps.take(step.name(), || step.run(options))?;
+        }
+    }
+    Ok(())
+}
+
+fn passes(args: &[&str]) -> Result<Outcome, Failure> {
+    step::run(&mut step::cargo(args))?;
+    Ok(Outcome::Passed)
+}
+
+fn all_tests(options: &Options) -> Result<Outcome, Failure> {
+    step::run(
+        step::cargo(["test", "--workspace"])
+            .env("GROUNDPLANE_REQUIRE", "1")
+            .env("GROUNDPLANE_CRASH_ROUNDS", options.crash_rounds.to_string())
+            .env("GROUNDPLANE_SOAK_SECONDS", options.soak.to_string()),
+    )?;
+    Ok(Outcome::Passed)
+}
+
+/// The advisory database is a repository on the network, everything else is in the tree: a machine that can't
+/// reach it checks the rest and says so.
+fn deny() -> Result<Outcome, Failure> {
+    setup::cargo_deny()?;
+    step::run(&mut step::cargo(["deny", "check", "licenses", "bans", "sources"]))?;
+
+    let fetch = step::run(step::cargo(["deny", "fetch", "db"]).env("GIT_TERMINAL_PROMPT", "0"));
+    if fetch.is_err() {
+        let note = "advisories NOT checked: their database could not be fetched";
+        println!("{note}");
+        return Ok(Outcome::Partly(note.to_owned()));
+    }
+    passes(&["deny", "check", "--disable-fetch", "advisories"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_skipped_by_the_name_that_the_summary_prints() {
+        for step in Step::ALL {
+            assert_eq!(Step::from_str(step.name(), false), Ok(step));
+        }
+    }
+}
