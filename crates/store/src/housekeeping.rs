@@ -1,6 +1,7 @@
 //! What a store does by itself from time to time.
 
 use std::sync::Weak;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock;
@@ -57,7 +58,7 @@ impl dyn Store {
             let keeper = Keeper { archive: &*parts.archive, signing: &parts.signing, fence, rule: &rule };
             let floor = parts.memory.load().recent.floor();
             let settled = keeper.settle(floor).await?;
-            let aged = keeper.age(clock::now(), parts.rules.history_bytes).await?;
+            let aged = keeper.age(clock::now(), parts.history_bytes.load(Ordering::Relaxed)).await?;
             let to = Mark { version: self.latest().version(), time: clock::now() };
             let checkpoints = checkpoint::write(&*parts.archive, &parts.signing, to, fence).await?;
             Ok(Tidied { expired, pruned: settled.records + aged.records, checkpoints })

@@ -9,7 +9,7 @@ mod delta;
 mod embedded;
 mod entry;
 mod error;
-mod etcd;
+pub mod etcd;
 mod hex;
 mod history;
 mod housekeeping;

@@ -2,6 +2,7 @@
 
 use std::io::Write as Output;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +16,6 @@ use crate::history::past::Past;
 use crate::history::record::Place;
 use crate::history::verify::{self, Report};
 use crate::history::{At, Changes};
-use crate::housekeeping;
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -34,7 +34,8 @@ pub struct Parts {
     pub(crate) memory: Memory,
     pub(crate) archive: Arc<dyn Archive>,
     pub(crate) signing: Arc<SigningKey>,
-    pub(crate) rules: housekeeping::Rules,
+    /// The records of history take this many bytes at most; lowered while room is short.
+    pub(crate) history_bytes: AtomicU64,
     /// Held by whoever rewrites or copies the past.
     pub(crate) maintenance: tokio::sync::Mutex<()>,
 }
@@ -81,6 +82,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Works out every object's terms anew, after the model has changed.
     fn reindex(&self) -> Later<'_, ()>;
+
+    /// Whether the engine can write: its file is open, or a quorum of its cluster answers.
+    fn healthy(&self) -> Later<'_, ()>;
 
     /// Stops the engine: ends the watches, finishes what was begun, lets go of the data.
     fn close(&self) -> Later<'_, ()>;

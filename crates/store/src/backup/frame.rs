@@ -25,7 +25,7 @@ pub(crate) enum Frame {
     Start { revision: Revision, time: u64 },
     Meta { name: String, value: Bytes },
     Object { key: Key, head: Head, body: Bytes },
-    Record { key: Key, place: Place, record: Record },
+    Record { key: Key, place: Place, record: Box<Record> },
     Line(LogEntry),
     End { objects: u64, records: u64, digest: Hash },
 }

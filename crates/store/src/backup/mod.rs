@@ -68,7 +68,11 @@ pub(crate) async fn write(
         after = Some((last.key.clone(), last.place));
         for filed in step {
             if filed.record.level != Level::None && filed.record.version <= now.version() {
-                writer.frame(&Frame::Record { key: filed.key, place: filed.place, record: filed.record })?;
+                writer.frame(&Frame::Record {
+                    key: filed.key,
+                    place: filed.place,
+                    record: Box::new(filed.record),
+                })?;
                 summary.records += 1;
             }
         }

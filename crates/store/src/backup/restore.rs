@@ -43,7 +43,7 @@ pub(crate) fn feed(input: &mut (dyn Read + Send), into: &mut dyn Restore) -> Res
             }
             Frame::Record { key, place, record } => {
                 summary.records += 1;
-                into.record(key, place, record)?;
+                into.record(key, place, *record)?;
             }
             Frame::Line(line) => into.line(line)?,
             Frame::Start { .. } | Frame::End { .. } => {

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use redb::{ReadTransaction, ReadableDatabase};
+use redb::{AccessGuard, ReadTransaction, ReadableDatabase};
 use tokio::sync::{mpsc, oneshot};
 
 use super::committer::Job;
@@ -17,6 +17,10 @@ use crate::history::record::{Place, Record};
 use crate::key::{Key, after_prefix};
 use crate::transaction::Fence;
 use crate::version::Version;
+
+/// A row of a table, as iterators hand it out.
+type Found<'a, K> =
+    std::result::Result<(AccessGuard<'a, K>, AccessGuard<'a, &'static [u8]>), redb::StorageError>;
 
 #[derive(Clone)]
 pub(crate) struct EmbeddedArchive {
@@ -66,10 +70,7 @@ impl Archive for EmbeddedArchive {
             let range =
                 records.range::<&[u8]>((low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)));
             let range = range.map_err(failed)?;
-            let take = |row: std::result::Result<
-                (redb::AccessGuard<&[u8]>, redb::AccessGuard<&[u8]>),
-                redb::StorageError,
-            >| {
+            let take = |row: Found<&'static [u8]>| {
                 let (at, value) = row.map_err(failed)?;
                 let (_, place) =
                     split_record_key(at.value()).ok_or_else(|| Error::damaged("the key of a record"))?;
@@ -107,10 +108,7 @@ impl Archive for EmbeddedArchive {
         self.read(move |read| {
             let log = read.open_table(LOG).map_err(failed)?;
             let edge = beyond?.map_or(Bound::Unbounded, Bound::Excluded);
-            let take = |row: std::result::Result<
-                (redb::AccessGuard<u64>, redb::AccessGuard<&[u8]>),
-                redb::StorageError,
-            >| {
+            let take = |row: Found<u64>| {
                 let (id, lines) = row.map_err(failed)?;
                 let id = RowId(Bytes::copy_from_slice(&id.value().to_be_bytes()));
                 Ok(Row { id, entries: row_entries(lines.value())? })

@@ -173,10 +173,6 @@ fn apply(write: &WriteTransaction, edit: Edit) -> Result<i64> {
             let mut meta = write.open_table(META).map_err(failed)?;
             meta.insert(name.as_str(), &*value).map_err(failed)?;
         }
-        Edit::DropMeta(name) => {
-            let mut meta = write.open_table(META).map_err(failed)?;
-            meta.remove(name.as_str()).map_err(failed)?;
-        }
     }
     Ok(grown)
 }

@@ -12,7 +12,8 @@ mod tables;
 mod touched;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::archive::EmbeddedArchive;
 use self::committer::{Committer, Job, Reply};
 use self::disk::Disk;
+pub(crate) use self::tables::split_record_key;
 use self::touched::Touched;
 use crate::backup;
 use crate::clock::Clock;
@@ -140,7 +142,7 @@ impl Embedded {
             memory,
             archive: Arc::new(archive),
             signing: keys.signing.clone(),
-            rules: settings.housekeeping,
+            history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
             maintenance: tokio::sync::Mutex::new(()),
         };
         let committer = Committer {
@@ -225,6 +227,10 @@ impl Store for Embedded {
         Box::pin(self.ask(|reply| Job::Reindex { reply }))
     }
 
+    fn healthy(&self) -> Later<'_, ()> {
+        Box::pin(std::future::ready(self.shared.disk.database().map(drop)))
+    }
+
     fn close(&self) -> Later<'_, ()> {
         Box::pin(async move {
             let _ = self.jobs.send(Job::Stop);
@@ -256,8 +262,8 @@ fn open_folder(folder: &Path) -> Result<Keys> {
     Keys::open(folder)
 }
 
-fn fill(path: &PathBuf, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
-    let database = file::open(&file::Place::File(path.clone()), 64 << 20)?;
+fn fill(path: &Path, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
+    let database = file::open(&file::Place::File(path.to_owned()), 64 << 20)?;
     backup::restore::feed(input, &mut restore::Filling::new(&database)?)
 }
 

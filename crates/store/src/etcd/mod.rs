@@ -1,3 +1,297 @@
 //! The etcd engine: the objects on a cluster of etcd, shared by several servers.
+//!
+//! Each server keeps all objects in memory and follows one watch. A transaction is one `Txn`: its guards are
+//! compares, so it does not matter which server sends it.
 
+mod archive;
 pub(crate) mod client;
+mod commit;
+mod follow;
+mod layout;
+mod leases;
+mod load;
+mod quorum;
+mod restore;
+mod shared;
+mod upkeep;
+
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+
+pub use self::client::{Config, Login, Tls};
+
+use self::archive::EtcdArchive;
+use self::client::Client;
+use self::follow::{Ask, Follower};
+use self::layout::Layout;
+use self::leases::Leases;
+use self::quorum::Quorum;
+use self::shared::{Marks, PATIENCE, Shared, failed, random_id};
+use crate::backup;
+use crate::error::{Error, Result};
+use crate::history::archive::Later;
+use crate::housekeeping;
+use crate::keys::{self, Keys};
+use crate::lease::Acquired;
+use crate::limits::{Hints, Limits};
+use crate::memory::Memory;
+use crate::memory::indexer::Indexer;
+use crate::memory::recent::{Recent, Window};
+use crate::model::Model;
+use crate::snapshot::Snapshot;
+use crate::store::{Decide, Parts, Store};
+use crate::transaction::{Committed, Fence, Transaction, prepare};
+use crate::version::Revision;
+
+/// Which etcd, and how it is used.
+#[derive(Clone)]
+pub struct Options {
+    /// How the cluster is reached.
+    pub client: Config,
+    /// Everything of this store stands under this key.
+    pub prefix: String,
+    /// The keys that seal and sign: the same on every server of the store.
+    pub keys: Keys,
+    /// What finds objects and says how long their past is kept.
+    pub model: Option<Arc<dyn Model>>,
+    /// How much of the recent past is kept at hand.
+    pub window: Window,
+    /// What is done from time to time, by one of the servers.
+    pub housekeeping: housekeeping::Rules,
+    /// `--max-txn-ops` of the cluster.
+    pub max_operations: usize,
+    /// `--max-request-bytes` of the cluster.
+    pub max_bytes: usize,
+    /// `--quota-backend-bytes` of the cluster: when it is nearly used up, history is let go of first.
+    pub quota_bytes: u64,
+}
+
+impl Options {
+    /// With the defaults of etcd and of this program.
+    pub fn new(client: Config, prefix: impl Into<String>, keys: Keys) -> Options {
+        Options {
+            client,
+            prefix: prefix.into(),
+            keys,
+            model: None,
+            window: Window::default(),
+            housekeeping: housekeeping::Rules::default(),
+            max_operations: 128,
+            max_bytes: 1_572_864,
+            quota_bytes: 2 << 30,
+        }
+    }
+}
+
+/// A store on etcd, as one of its servers sees it.
+pub struct Etcd {
+    parts: Parts,
+    shared: Arc<Shared>,
+    quorum: Quorum,
+    leases: Leases,
+    asks: mpsc::Sender<Ask>,
+    max_operations: usize,
+    max_bytes: usize,
+    quota_bytes: i64,
+    history_bytes: u64,
+    closed: AtomicBool,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+/// Revisions before now that a starting server reads again, for watches that come back after a restart.
+const READY: i64 = 20_000;
+
+impl Etcd {
+    /// Opens the store under the prefix, and makes one if there is none.
+    pub async fn open(options: Options) -> Result<Arc<Etcd>> {
+        let client = Client::new(options.client.clone()).map_err(failed)?;
+        let layout = Layout::under(&options.prefix);
+        let found = load::find_or_make(&client, &layout).await?;
+        let indexer = Indexer::new(options.model.clone(), options.keys.keyring.clone());
+        let memory = |state, recent| Memory::new(indexer.clone(), state, recent);
+        let shared = |memory| {
+            Ok::<_, Error>(Arc::new(Shared {
+                client: client.clone(),
+                layout: layout.clone(),
+                memory,
+                offset: found.offset,
+                server: random_id()?,
+                applied: watch::Sender::new(0),
+                marks: Marks::default(),
+                newest_time: AtomicU64::new(0),
+            }))
+        };
+        let limits = (options.max_operations, options.max_bytes);
+        let archive = |shared| EtcdArchive { shared, max_operations: limits.0, max_bytes: limits.1 };
+
+        // The data keys first: what is sealed can't be indexed without them.
+        let empty = shared(memory(Default::default(), Recent::after(Revision::ZERO)))?;
+        keys::load(&archive(empty.clone()), &options.keys.keyring).await?;
+        keys::ensure(&archive(empty), &options.keys.keyring).await?;
+
+        let start = (found.now - READY).max(found.made);
+        let (state, start) = match load::at(&client, &layout, found.offset, &indexer, start).await {
+            Ok(state) => (state?, start),
+            Err(client::Error::Compacted { .. }) => {
+                load::present(&client, &layout, found.offset, &indexer).await?
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let recent = Recent::after(state.revision);
+        let shared = shared(memory(state.clone(), recent.clone()))?;
+        shared.applied.send_replace(start);
+
+        let (asks, queue) = mpsc::channel(16);
+        let follower =
+            Follower { shared: shared.clone(), state, recent, window: options.window, reached: start };
+        let following = tokio::spawn(follower.run(queue)).abort_handle();
+        let quorum = Quorum::start(shared.clone());
+        let parts = Parts {
+            memory: shared.memory.clone(),
+            archive: Arc::new(archive(shared.clone())),
+            signing: options.keys.signing.clone(),
+            history_bytes: AtomicU64::new(options.housekeeping.history_bytes),
+            maintenance: tokio::sync::Mutex::new(()),
+        };
+        let store = Arc::new(Etcd {
+            parts,
+            shared,
+            quorum,
+            leases: Leases::default(),
+            asks,
+            max_operations: options.max_operations,
+            max_bytes: options.max_bytes,
+            quota_bytes: options.quota_bytes as i64,
+            history_bytes: options.housekeeping.history_bytes,
+            closed: AtomicBool::new(false),
+            tasks: Mutex::new(vec![following]),
+        });
+        store.quorum.current().await?;
+        let upkeep = upkeep::keep_up(Arc::downgrade(&store), options.housekeeping.every);
+        let upkeep = tokio::spawn(upkeep).abort_handle();
+        store.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(upkeep);
+        Ok(store)
+    }
+
+    /// Makes a store under the prefix, where there must be nothing, from a backup. The keys that sealed the
+    /// backup's secrets must be among the options.
+    pub async fn restore(options: Options, input: Box<dyn Read + Send>) -> Result<backup::Summary> {
+        restore::restore(options, input).await
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    fn open_only(&self) -> Result<()> {
+        if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
+    }
+
+    async fn ask(&self, ask: impl FnOnce(oneshot::Sender<()>) -> Ask) -> Result<()> {
+        self.open_only()?;
+        let (done, wait) = oneshot::channel();
+        self.asks.send(ask(done)).await.map_err(|_| Error::Closed)?;
+        match tokio::time::timeout(PATIENCE, wait).await {
+            Ok(answer) => answer.map_err(|_| Error::Closed),
+            Err(_) => Err(Error::Unavailable("this server does not hear from etcd".into())),
+        }
+    }
+}
+
+impl Store for Etcd {
+    fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    fn limits(&self) -> Limits {
+        // An object, its record and a bucket or two; besides, the log and the mark.
+        let operations = self.max_operations;
+        Limits { writes: (operations - 2) / 2, bytes: self.max_bytes, operations: Some(operations) }
+    }
+
+    fn current(&self) -> Later<'_, Snapshot> {
+        Box::pin(async move {
+            self.open_only()?;
+            self.quorum.current().await?;
+            Ok(self.latest())
+        })
+    }
+
+    fn commit(&self, transaction: Transaction) -> Later<'_, Committed> {
+        Box::pin(async move {
+            self.open_only()?;
+            let limits = Limits { writes: self.max_operations, ..self.limits() };
+            limits.check(&transaction, &Hints::ETCD)?;
+            let transaction = prepare(transaction, self.parts.memory.indexer.keyring())?;
+            commit::commit(self, transaction).await
+        })
+    }
+
+    fn commit_alone(&self, _decide: Decide) -> Later<'_, Option<Committed>> {
+        // Other servers can't be kept waiting.
+        Box::pin(std::future::ready(Err(Error::Contended { tries: 0 })))
+    }
+
+    fn acquire(&self, name: &str, holder: &str, time: Duration) -> Later<'_, Acquired> {
+        let (name, holder) = (name.to_owned(), holder.to_owned());
+        Box::pin(async move {
+            self.open_only()?;
+            self.leases.acquire(&self.shared, &name, &holder, time).await
+        })
+    }
+
+    fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        Box::pin(self.leases.renew(&self.shared, fence))
+    }
+
+    fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        Box::pin(self.leases.release(&self.shared, fence))
+    }
+
+    fn compact(&self, through: Revision) -> Later<'_, ()> {
+        Box::pin(async move {
+            self.ask(|done| Ask::Compact(through, done)).await?;
+            let number = self.shared.etcd_revision(through.min(self.latest().revision()));
+            match self.shared.client.compact(number, false).await {
+                Ok(_) | Err(client::Error::Compacted { .. }) => Ok(()),
+                Err(error) => Err(failed(error)),
+            }
+        })
+    }
+
+    fn reindex(&self) -> Later<'_, ()> {
+        Box::pin(self.ask(Ask::Reindex))
+    }
+
+    fn healthy(&self) -> Later<'_, ()> {
+        Box::pin(async move {
+            self.open_only()?;
+            self.shared.client.probe().await.map_err(failed)
+        })
+    }
+
+    fn close(&self) -> Later<'_, ()> {
+        Box::pin(async move {
+            self.closed.store(true, Ordering::Release);
+            self.shared.memory.close();
+            for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+                task.abort();
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        self.shared.memory.close();
+        for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
+    }
+}

@@ -64,12 +64,11 @@ pub(crate) struct Filed {
 /// A change of the past itself: what retention and checkpoints do.
 #[derive(Debug, Clone)]
 pub(crate) enum Edit {
-    PutRecord(Filed),
+    PutRecord(Box<Filed>),
     DropRecord(Key, Place),
     PutRow(Row),
     DropRow(RowId),
     PutMeta(String, Bytes),
-    DropMeta(String),
 }
 
 /// The records and the log of an engine.

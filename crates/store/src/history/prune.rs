@@ -27,7 +27,7 @@ pub(crate) fn prune(
             run.get_or_insert(index);
         } else if let Some(first) = run.take() {
             let mended = mend(key, *place, record, &life[first..index], first == 0, signing)?;
-            edits.push(Edit::PutRecord(Filed { key: key.clone(), place: *place, record: mended }));
+            edits.push(Edit::PutRecord(Box::new(Filed { key: key.clone(), place: *place, record: mended })));
         }
     }
     Ok(edits)

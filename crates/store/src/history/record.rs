@@ -142,13 +142,13 @@ impl Way {
     /// The cheaper way from `newer` back to `older`.
     pub fn back(newer: &[u8], older: &Bytes) -> Way {
         let delta = Delta::between(newer, older);
-        let mut encoded = Vec::new();
-        delta.encode(&mut encoded);
-        if encoded.len() * 4 > older.len() * 3 {
-            Way::Whole(older.clone())
-        } else {
-            Way::Delta(encoded.into())
+        let length = delta.encoded_len();
+        if length * 4 > older.len() * 3 {
+            return Way::Whole(older.clone());
         }
+        let mut encoded = Vec::with_capacity(length);
+        delta.encode(&mut encoded);
+        Way::Delta(encoded.into())
     }
 
     pub fn is_whole(&self) -> bool {

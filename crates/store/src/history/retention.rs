@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 
 use super::Level;
 use super::archive::{Archive, Edit, Mark, Order, Row, RowId};
@@ -222,11 +221,4 @@ impl Keeper<'_> {
             }
         }
     }
-}
-
-/// When records were last let go of, for tests and for operators.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Horizon {
-    /// History is complete from here on, in microseconds since 1970.
-    pub time: u64,
 }

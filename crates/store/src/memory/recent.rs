@@ -129,10 +129,6 @@ impl Recent {
         self.floor
     }
 
-    pub fn len(&self) -> usize {
-        self.commits.len()
-    }
-
     pub fn push(&mut self, commit: Commit) {
         self.weight += commit.weight();
         if commit.state.is_some() {
