@@ -155,7 +155,8 @@ pub trait Store: Send + Sync + 'static {
             let parts = self.parts();
             // Retention must not rewrite the past while it is being copied.
             let _quiet = parts.maintenance.lock().await;
-            backup::write(&*parts.archive, &self.current().await?, output).await
+            let now = self.current().await?;
+            backup::write(&*parts.archive.pinned(now.revision()), &now, output).await
         })
     }
 }

@@ -38,14 +38,20 @@ impl dyn Store {
         let indexer = self.parts().memory.indexer.clone();
         let mut snapshot = self.latest();
         for attempt in 0..TRIES {
-            let mut view = View::new(snapshot, indexer.clone());
-            let decided = decide(&mut view).map_err(Refused::Decision);
-            if decided.is_err() && attempt == 0 {
-                // Decided on what was at hand: make sure of it on what is current before saying no.
-                snapshot = self.current().await.map_err(Refused::Store)?;
-                continue;
-            }
-            let decided = decided?;
+            let mut view = View::new(snapshot.clone(), indexer.clone());
+            let decided = match decide(&mut view) {
+                Ok(decided) => decided,
+                Err(no) if attempt > 0 => return Err(Refused::Decision(no)),
+                Err(no) => {
+                    // Decided on what was at hand: make sure of it on what is current before saying no.
+                    let current = self.current().await.map_err(Refused::Store)?;
+                    if current.revision() == snapshot.revision() {
+                        return Err(Refused::Decision(no));
+                    }
+                    snapshot = current;
+                    continue;
+                }
+            };
             match self.commit(view.into_transaction(author.clone())).await {
                 Ok(committed) => return Ok((decided, committed)),
                 Err(error) if error.is_conflict() => {}

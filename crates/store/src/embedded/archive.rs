@@ -16,7 +16,7 @@ use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order
 use crate::history::record::{Place, Record};
 use crate::key::{Key, after_prefix};
 use crate::transaction::Fence;
-use crate::version::Version;
+use crate::version::{Revision, Version};
 
 /// A row of a table, as iterators hand it out.
 type Found<'a, K> =
@@ -46,6 +46,11 @@ impl EmbeddedArchive {
 }
 
 impl Archive for EmbeddedArchive {
+    fn pinned(&self, _revision: Revision) -> Box<dyn Archive> {
+        // Whoever rewrites the past here waits until it was read.
+        Box::new(self.clone())
+    }
+
     fn records<'a>(
         &'a self,
         key: &'a Key,

@@ -130,12 +130,23 @@ impl Committer {
         if self.shared.disk.is_open() {
             return Ok(());
         }
+        let caught_up = self.catch_up();
+        if caught_up.is_err() {
+            // Not open for as long as there may be something in it that we do not know of.
+            self.shared.disk.close();
+        }
+        caught_up
+    }
+
+    fn catch_up(&mut self) -> Result<()> {
         let reached = self.shared.disk.reopen()?;
-        tracing::info!(%reached, "the store's file is open again");
-        if reached > self.state.revision {
+        tracing::info!(revision = %reached.revision, "the store's file is open again");
+        self.record_bytes = reached.record_bytes;
+        self.leases = self.shared.disk.leases()?;
+        if reached.revision > self.state.revision {
             let indexer = &self.shared.memory.indexer;
             let loaded = load(&*self.shared.disk.database()?, indexer, &self.shared.settings.window)?;
-            (self.state, self.recent, self.record_bytes) = (loaded.state, loaded.recent, loaded.record_bytes);
+            (self.state, self.recent) = (loaded.state, loaded.recent);
             self.publish();
         }
         Ok(())
@@ -335,8 +346,10 @@ impl Committer {
         self.state = State::clone(&published.state);
         self.recent = published.recent.clone();
         drop(published);
-        if let Ok(leases) = self.shared.disk.leases() {
-            self.leases = leases;
+        match self.shared.disk.leases() {
+            Ok(leases) => self.leases = leases,
+            // They are read when the file is opened again.
+            Err(_) => self.shared.disk.close(),
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The file under the engine, and what is done when it fails: nothing half-written, and open again when it can be.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 
 use super::batch::Batch;
-use super::file::{self, Place, failed};
+use super::file::{self, Place, Reached, failed};
 use super::leases::{KeptLease, Leases};
 use super::tables::{
-    LEASES, LOG, META, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
+    LEASES, LOG, META, META_BATCH, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
 };
 use crate::error::{Error, Result};
 use crate::history::archive::{Edit, LogEntry, RowId};
@@ -20,12 +21,17 @@ pub(crate) struct Disk {
     place: Place,
     cache: usize,
     database: ArcSwapOption<Database>,
+    sync_failed: Arc<AtomicBool>,
+    /// The number of the last batch that is on disk. Only the committer changes it.
+    batch: AtomicU64,
 }
 
 impl Disk {
     pub fn open(place: Place, cache: usize) -> Result<Disk> {
-        let database = file::open(&place, cache)?;
-        Ok(Disk { place, cache, database: ArcSwapOption::from_pointee(database) })
+        let (database, sync_failed, batch) = (ArcSwapOption::empty(), Arc::default(), AtomicU64::new(0));
+        let disk = Disk { place, cache, database, sync_failed, batch };
+        disk.reopen()?;
+        Ok(disk)
     }
 
     /// The database to read from. It must not be kept: an open one stands in the way of opening it again.
@@ -40,33 +46,39 @@ impl Disk {
         self.database.load().is_some()
     }
 
-    /// Opens the file again after a failure and tells which revision it has reached.
-    pub fn reopen(&self) -> Result<Revision> {
-        let database = file::open(&self.place, self.cache)?;
-        let reached = file::revision(&database)?;
+    /// Opens the file again after a failure and tells how far it has come.
+    pub fn reopen(&self) -> Result<Reached> {
+        let database = file::open(&self.place, self.cache, &self.sync_failed)?;
+        let reached = Reached::by(&database)?;
+        self.batch.store(reached.batch, Ordering::Release);
         self.database.store(Some(Arc::new(database)));
-        Ok(Revision::new(reached))
+        Ok(reached)
     }
 
     /// Writes a batch and waits until it is on disk. After an error the batch is not there, except when the
     /// error is [`Error::Unknown`].
     pub fn write(&self, batch: &mut Batch, revision: Revision, record_bytes: u64) -> Result<u64> {
+        let number = self.batch.load(Ordering::Acquire) + 1;
+        self.sync_failed.store(false, Ordering::Release);
         let database = self.database()?;
-        let outcome = write(&database, batch, revision, record_bytes);
+        let outcome = write(&database, batch, number, revision, record_bytes);
         drop(database);
-        let Err(error) = outcome else { return outcome };
+        let error = match outcome {
+            Ok(bytes) => {
+                self.batch.store(number, Ordering::Release);
+                return Ok(bytes);
+            }
+            Err(error) => error,
+        };
+        let sync_failed = self.sync_failed.load(Ordering::Acquire);
         // The database does not trust itself after an error, and neither do we.
         self.close();
         match self.reopen() {
-            Ok(reached) if reached >= revision => Ok(record_bytes),
+            Ok(reached) if reached.batch >= number => Ok(reached.record_bytes),
             Ok(_) => Err(error),
             Err(again) => {
                 tracing::error!(%error, %again, file = self.place.describe(), "the store's file failed");
-                match error {
-                    // Refused for want of room: the last step, which makes a batch count, was not reached.
-                    Error::Full(why) => Err(Error::Full(why)),
-                    other => Err(Error::Unknown(other.to_string())),
-                }
+                Err(if sync_failed { Error::Unknown(error.to_string()) } else { error })
             }
         }
     }
@@ -97,7 +109,13 @@ impl Disk {
     }
 }
 
-fn write(database: &Database, batch: &mut Batch, revision: Revision, record_bytes: u64) -> Result<u64> {
+fn write(
+    database: &Database,
+    batch: &mut Batch,
+    number: u64,
+    revision: Revision,
+    record_bytes: u64,
+) -> Result<u64> {
     let write = database.begin_write().map_err(failed)?;
     let mut bytes = record_bytes;
     {
@@ -136,6 +154,7 @@ fn write(database: &Database, batch: &mut Batch, revision: Revision, record_byte
     {
         let mut meta = write.open_table(META).map_err(failed)?;
         meta.insert(META_REVISION, revision.get().to_be_bytes().as_slice()).map_err(failed)?;
+        meta.insert(META_BATCH, number.to_be_bytes().as_slice()).map_err(failed)?;
         meta.insert(META_RECORD_BYTES, bytes.to_be_bytes().as_slice()).map_err(failed)?;
     }
     write.commit().map_err(failed)?;

@@ -1,13 +1,22 @@
-//! The database file: opening it, and opening it again after the disk failed it.
+//! The database file: making it, opening it, and opening it again after the disk failed it.
 
+use std::fs::{File, OpenOptions, hard_link, remove_file};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
+use ring::rand::{SecureRandom, SystemRandom};
 
-use super::tables::{FORMAT, LEASES, LOG, META, META_FORMAT, OBJECTS, RECORDS};
+use super::storage::Storage;
+use super::tables::{
+    FORMAT, LEASES, LOG, META, META_BATCH, META_FORMAT, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS,
+    u64_of,
+};
 use crate::error::{Error, Result};
+use crate::version::Revision;
 
 /// Where the bytes live: a file, or whatever a test puts in its place.
 #[derive(Clone)]
@@ -25,16 +34,55 @@ impl Place {
     }
 }
 
-/// Opens the database, makes its tables, and refuses a format it does not know.
-pub(crate) fn open(place: &Place, cache: usize) -> Result<Database> {
-    let mut builder = Database::builder();
-    builder.set_cache_size(cache);
-    let database = match place {
-        Place::File(path) => builder.create(path),
-        Place::Backend(make) => builder.create_with_backend(Boxed(make())),
+/// Opens the database, makes what is missing of it, and refuses a format it does not know. `sync_failed` is set
+/// from then on when the storage could not be synced.
+pub(crate) fn open(place: &Place, cache: usize, sync_failed: &Arc<AtomicBool>) -> Result<Database> {
+    if let Place::File(path) = place
+        && !path.exists()
+    {
+        make(path).map_err(|error| opening(place, error))?;
     }
-    .map_err(|error| opening(place, error))?;
+    let database = open_storage(place, cache, sync_failed).map_err(|error| opening(place, error))?;
+    make_tables(&database)?;
+    Ok(database)
+}
 
+fn open_storage(
+    place: &Place,
+    cache: usize,
+    sync_failed: &Arc<AtomicBool>,
+) -> Result<Database, redb::DatabaseError> {
+    let bytes: Box<dyn StorageBackend> = match place {
+        Place::File(path) => {
+            Box::new(FileBackend::new(OpenOptions::new().read(true).write(true).open(path)?)?)
+        }
+        Place::Backend(make) => make(),
+    };
+    let storage = Storage { bytes, sync_failed: sync_failed.clone() };
+    Database::builder().set_cache_size(cache).create_with_backend(storage)
+}
+
+/// Makes an empty database under another name first: one whose making was cut off can't be opened, so none
+/// such may ever stand at `path`. A link instead of a rename, lest it replaces what another process made.
+fn make(path: &Path) -> Result<(), redb::DatabaseError> {
+    let mut random = [0; 8];
+    let drawn = SystemRandom::new().fill(&mut random);
+    drawn.map_err(|_| io::Error::other("the operating system gave no random bytes"))?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{:016x}.new", u64::from_be_bytes(random)));
+    let new = path.with_file_name(name);
+    let made = Database::create(&new).map(drop).and_then(|()| match hard_link(&new, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
+        _ => Ok(()),
+    });
+    let _ = remove_file(&new);
+    made?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    Ok(())
+}
+
+fn make_tables(database: &Database) -> Result<()> {
     let write = database.begin_write().map_err(failed)?;
     {
         let mut meta = write.open_table(META).map_err(failed)?;
@@ -51,8 +99,7 @@ pub(crate) fn open(place: &Place, cache: usize) -> Result<Database> {
                 }
                 // Nothing to make: leave the file as it is.
                 drop(meta);
-                write.abort().map_err(failed)?;
-                return Ok(database);
+                return write.abort().map_err(failed);
             }
         }
         write.open_table(OBJECTS).map_err(failed)?;
@@ -60,16 +107,30 @@ pub(crate) fn open(place: &Place, cache: usize) -> Result<Database> {
         write.open_table(LOG).map_err(failed)?;
         write.open_table(LEASES).map_err(failed)?;
     }
-    write.commit().map_err(failed)?;
-    Ok(database)
+    write.commit().map_err(failed)
 }
 
-/// The revision that a reopened file has reached.
-pub(crate) fn revision(database: &Database) -> Result<u64> {
-    let read = database.begin_read().map_err(failed)?;
-    let meta = read.open_table(META).map_err(failed)?;
-    let found = meta.get(super::tables::META_REVISION).map_err(failed)?;
-    Ok(found.and_then(|value| super::tables::u64_of(value.value())).unwrap_or(0))
+/// How far a file has come.
+pub(crate) struct Reached {
+    pub revision: Revision,
+    /// The number of the last batch.
+    pub batch: u64,
+    pub record_bytes: u64,
+}
+
+impl Reached {
+    pub fn by(database: &Database) -> Result<Reached> {
+        let read = database.begin_read().map_err(failed)?;
+        let meta = read.open_table(META).map_err(failed)?;
+        let number = |name| -> Result<u64> {
+            Ok(meta.get(name).map_err(failed)?.and_then(|value| u64_of(value.value())).unwrap_or(0))
+        };
+        Ok(Reached {
+            revision: Revision::new(number(META_REVISION)?),
+            batch: number(META_BATCH)?,
+            record_bytes: number(META_RECORD_BYTES)?,
+        })
+    }
 }
 
 fn opening(place: &Place, error: redb::DatabaseError) -> Error {
@@ -100,29 +161,4 @@ fn is_full(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     )
-}
-
-/// A storage backend behind a box, which redb takes only by type.
-#[derive(Debug)]
-struct Boxed(Box<dyn StorageBackend>);
-
-impl StorageBackend for Boxed {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
-    }
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
-    }
-    fn close(&self) -> io::Result<()> {
-        self.0.close()
-    }
 }

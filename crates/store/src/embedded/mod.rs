@@ -8,6 +8,7 @@ mod file;
 mod leases;
 mod load;
 mod restore;
+mod storage;
 mod tables;
 mod touched;
 
@@ -263,7 +264,7 @@ fn open_folder(folder: &Path) -> Result<Keys> {
 }
 
 fn fill(path: &Path, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
-    let database = file::open(&file::Place::File(path.to_owned()), 64 << 20)?;
+    let database = file::open(&file::Place::File(path.to_owned()), 64 << 20, &Arc::default())?;
     backup::restore::feed(input, &mut restore::Filling::new(&database)?)
 }
 

@@ -18,10 +18,13 @@ use crate::key::Key;
 use crate::transaction::Fence;
 use crate::version::{Revision, Version};
 
+#[derive(Clone)]
 pub(crate) struct EtcdArchive {
     pub shared: Arc<Shared>,
     pub max_operations: usize,
     pub max_bytes: usize,
+    /// The revision of etcd to read at; 0: the newest.
+    pub at: i64,
 }
 
 /// What a record takes in etcd, by experience: its size is not worth reading all of them.
@@ -29,6 +32,7 @@ const RECORD_BYTES: u64 = 512;
 
 impl EtcdArchive {
     async fn range(&self, request: RangeRequest) -> Result<Vec<KeyValue>> {
+        let request = RangeRequest { revision: self.at, ..request };
         Ok(self.shared.client.range(request).await.map_err(failed)?.kvs)
     }
 
@@ -83,6 +87,10 @@ impl EtcdArchive {
 }
 
 impl Archive for EtcdArchive {
+    fn pinned(&self, revision: Revision) -> Box<dyn Archive> {
+        Box::new(EtcdArchive { at: self.shared.etcd_revision(revision), ..self.clone() })
+    }
+
     fn records<'a>(
         &'a self,
         key: &'a Key,

@@ -127,12 +127,13 @@ impl Etcd {
             }))
         };
         let limits = (options.max_operations, options.max_bytes);
-        let archive = |shared| EtcdArchive { shared, max_operations: limits.0, max_bytes: limits.1 };
+        let archive = |shared| EtcdArchive { shared, max_operations: limits.0, max_bytes: limits.1, at: 0 };
 
         // The data keys first: what is sealed can't be indexed without them.
         let empty = shared(memory(Default::default(), Recent::after(Revision::ZERO)))?;
         keys::load(&archive(empty.clone()), &options.keys.keyring).await?;
-        keys::ensure(&archive(empty), &options.keys.keyring).await?;
+        keys::ensure(&archive(empty.clone()), &options.keys.keyring).await?;
+        empty.memory.close();
 
         let start = (found.now - READY).max(found.made);
         let (state, start) = match load::at(&client, &layout, found.offset, &indexer, start).await {

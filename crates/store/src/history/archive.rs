@@ -11,7 +11,7 @@ use super::record::{Hash, Place, Record};
 use crate::error::Result;
 use crate::key::Key;
 use crate::transaction::Fence;
-use crate::version::Version;
+use crate::version::{Revision, Version};
 
 /// A result that is there later.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -73,6 +73,9 @@ pub(crate) enum Edit {
 
 /// The records and the log of an engine.
 pub(crate) trait Archive: Send + Sync {
+    /// The past as it was at a revision, for as long as the engine can still tell.
+    fn pinned(&self, revision: Revision) -> Box<dyn Archive>;
+
     /// Records of one key, strictly beyond `beyond` in the given order.
     fn records<'a>(
         &'a self,

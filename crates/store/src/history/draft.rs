@@ -60,6 +60,9 @@ impl Draft {
                 return Ok(None);
             }
         }
+        // Once something is chained, nothing after it may be left out of the chain.
+        let chained = before.is_some_and(|before| before.chain.hash != NO_HASH);
+        let level = if chained { put.level.min(Level::Brief) } else { put.level };
         let chain = match before {
             Some(before) => ChainEnd { sequence: before.chain.sequence + 1, ..before.chain },
             None => ChainEnd { born: time, sequence: 1, hash: NO_HASH },
@@ -67,7 +70,7 @@ impl Draft {
         let mut record = Record {
             version: Version::ZERO,
             time,
-            level: put.level,
+            level,
             deleted: false,
             uid: put.uid,
             user: author.user.clone(),
@@ -81,7 +84,7 @@ impl Draft {
             gap: None,
         };
         let place = Place::of(&chain);
-        if put.level != Level::None {
+        if level != Level::None {
             record.digest = chain::digest(&stored);
             record.hash = chain::link(&put.key, place, &record);
         }
@@ -89,7 +92,7 @@ impl Draft {
             version: Version::ZERO,
             uid: put.uid,
             chain: ChainEnd { hash: record.hash, ..chain },
-            level: put.level,
+            level,
             expires: put.expires,
             sealed: put.secret,
             stamp: put.body.stamp,

@@ -77,6 +77,13 @@ impl Group {
         Next::Revisions(queue.revisions.range(start..).take(BATCH).copied().collect())
     }
 
+    fn missed_through(&self, floor: Revision) {
+        let mut queue = locked(&self.queue);
+        queue.revisions.retain(|revision| *revision > floor);
+        queue.forgotten = queue.forgotten.max(floor);
+        self.changed.notify_waiters();
+    }
+
     fn touched(&self, revision: Revision, floor: Revision) {
         let mut queue = locked(&self.queue);
         if queue.revisions.back() != Some(&revision) {
@@ -194,6 +201,12 @@ impl Hub {
         let published = self.published.load_full();
         let floor = published.recent.floor();
         let groups = locked(&self.groups);
+        if floor > self.dispatched() {
+            // Commits left the window, or were never seen, before they came to be dispatched.
+            for group in groups.by_prefix.values() {
+                group.missed_through(floor);
+            }
+        }
         let mut touched: Vec<&Arc<Group>> = Vec::new();
         for commit in published.recent.since(self.dispatched()) {
             for event in &commit.events {
