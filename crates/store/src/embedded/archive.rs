@@ -77,9 +77,7 @@ impl Archive for EmbeddedArchive {
             let range = range.map_err(failed)?;
             let take = |row: Found<&'static [u8]>| {
                 let (at, value) = row.map_err(failed)?;
-                let (_, place) =
-                    split_record_key(at.value()).ok_or_else(|| Error::damaged("the key of a record"))?;
-                Ok((place, postcard::from_bytes(value.value())?))
+                filed(at.value(), value.value()).map(|filed| (filed.place, filed.record))
             };
             match order {
                 Order::OldestFirst => range.take(limit).map(take).collect(),
@@ -96,13 +94,7 @@ impl Archive for EmbeddedArchive {
             let mut found = Vec::new();
             for row in records.range::<&[u8]>((low, Bound::Unbounded)).map_err(failed)?.take(limit) {
                 let (at, value) = row.map_err(failed)?;
-                let (key, place) =
-                    split_record_key(at.value()).ok_or_else(|| Error::damaged("the key of a record"))?;
-                found.push(Filed {
-                    key: Key::new(key)?,
-                    place,
-                    record: postcard::from_bytes(value.value())?,
-                });
+                found.push(filed(at.value(), value.value())?);
             }
             Ok(found)
         })
@@ -202,4 +194,13 @@ impl Archive for EmbeddedArchive {
             Ok(bytes.and_then(|bytes| u64_of(&bytes)).unwrap_or(0))
         })
     }
+}
+
+fn filed(at: &[u8], value: &[u8]) -> Result<Filed> {
+    let (key, place) = split_record_key(at).ok_or_else(|| Error::damaged("the key of a record"))?;
+    let key = Key::new(key)?;
+    let record = postcard::from_bytes(value).map_err(|error| {
+        Error::damaged(format_args!("change {} of {key} can't be decoded: {error}", place.sequence))
+    })?;
+    Ok(Filed { key, place, record })
 }
