@@ -130,8 +130,11 @@ impl Entry {
     }
 
     fn stamp_range(&self) -> Option<(usize, usize)> {
+        let digits = Digits::of(self.version).as_bytes().len();
+        // A place beyond the bytes is damage; the version then stands at their end, see [`Body::at`].
+        let last = self.bytes.len().checked_sub(digits)?;
         let at = self.stamp.filter(|_| !self.sealed)? as usize;
-        Some((at, Digits::of(self.version).as_bytes().len()))
+        Some((at.min(last), digits))
     }
 }
 

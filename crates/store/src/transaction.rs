@@ -11,6 +11,7 @@ use crate::history::Level;
 use crate::key::Key;
 use crate::memory::indexer::sealing_context;
 use crate::seal::Keyring;
+use crate::snapshot::Snapshot;
 use crate::version::{Revision, Version};
 
 /// Who makes a change, with what, and why.
@@ -190,8 +191,13 @@ pub struct Committed {
     pub entries: Vec<Option<Arc<Entry>>>,
 }
 
-/// Seals what is secret, and refuses what no engine could commit.
-pub(crate) fn prepare(mut transaction: Transaction, keyring: &Keyring) -> Result<Transaction> {
+/// Refuses what no engine could commit, and seals what is secret. A secret that `now` has already keeps its
+/// sealed bytes, so that writing it again is no change.
+pub(crate) fn prepare(
+    mut transaction: Transaction,
+    keyring: &Keyring,
+    now: &Snapshot,
+) -> Result<Transaction> {
     let mut keys: Vec<&Key> = transaction.writes.iter().map(Write::key).collect();
     keys.sort_unstable();
     if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -201,8 +207,14 @@ pub(crate) fn prepare(mut transaction: Transaction, keyring: &Keyring) -> Result
         if let Write::Put(put) = write
             && put.secret
         {
-            let sealed = keyring.seal(&sealing_context(&put.key, put.uid), &put.body.bytes)?;
-            put.body.bytes = sealed.into();
+            let context = sealing_context(&put.key, put.uid);
+            let same = |entry: &&Arc<Entry>| {
+                entry.sealed && keyring.open(&context, &entry.bytes).is_ok_and(|old| *old == put.body.bytes)
+            };
+            put.body.bytes = match now.get(&put.key).filter(same) {
+                Some(entry) => entry.bytes.clone(),
+                None => keyring.seal(&context, &put.body.bytes)?.into(),
+            };
         }
     }
     Ok(transaction)

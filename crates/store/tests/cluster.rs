@@ -1,4 +1,5 @@
 //! Two servers on three members of etcd, while members are killed and paused and the quorum comes and goes.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 #[path = "many/grounds.rs"]
 #[allow(dead_code, reason = "the embedded ground is for the other tests")]

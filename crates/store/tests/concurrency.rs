@@ -1,6 +1,7 @@
 //! Many writers at once: rules hold at every revision, and reads and writes are linearizable, on both engines.
 //!
 //! `GROUNDPLANE_SOAK_SECONDS` says for how long each engine is kept busy.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 #[path = "many/grounds.rs"]
 mod grounds;

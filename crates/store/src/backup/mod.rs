@@ -49,15 +49,7 @@ pub(crate) async fn write(
         }
     }
     for (key, entry) in now.list(b"") {
-        let head = Head {
-            version: entry.version,
-            uid: entry.uid,
-            chain: entry.chain,
-            level: entry.level,
-            expires: entry.expires,
-            sealed: entry.sealed,
-            stamp: entry.stamp,
-        };
+        let head = Head::of(entry);
         writer.frame(&Frame::Object { key: key.clone(), head, body: entry.stored() })?;
         summary.objects += 1;
     }

@@ -74,40 +74,53 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
             .ok_or_else(|| Error::damaged(format_args!("no record of {} at {}", line.key, line.version)))?;
         Ok(postcard::from_bytes(found.value())?)
     };
-    let commits = commits(&state, &lines, fetch)?;
-    let mut recent = Recent::after(reached);
+    let (commits, cut) = commits(&state, &lines, fetch);
+    let mut recent = Recent::after(cut.unwrap_or(reached));
     for commit in commits.into_iter().rev() {
         recent.push(commit);
     }
     Ok(Loaded { state, recent, record_bytes: number(META_RECORD_BYTES)?, last_time })
 }
 
-/// The commits of these lines, newest first as the lines are, found by walking back from the present.
+/// The commits of these lines, newest first as the lines are, found by walking back from the present. Where the
+/// past is damaged the walk ends, and so does what watches may ask for: that is no reason not to open.
 fn commits(
     state: &State,
     lines: &[LogEntry],
     fetch: impl Fn(&LogEntry) -> Result<Record>,
-) -> Result<Vec<Commit>> {
+) -> (Vec<Commit>, Option<Revision>) {
     let mut older: HashMap<Key, Option<Arc<Entry>>> = HashMap::new();
     let mut commits: Vec<Commit> = Vec::new();
     for line in lines {
-        let record = fetch(line)?;
+        let revision = line.version.revision();
         let known = older.get(&line.key).cloned();
         let after = known.unwrap_or_else(|| state.objects.get(&line.key).cloned());
-        let stored = after.as_ref().map(|entry| entry.stored()).unwrap_or_default();
-        let before = match &record.before {
-            Some(before) => Some(Arc::new(before.entry(&record, line.place, &stored)?)),
-            None => None,
+        let before = match fetch(line).and_then(|record| before(line, &record, after.as_deref())) {
+            Ok(before) => before,
+            Err(error) => {
+                tracing::error!(%error, "the recent past is damaged: watches can't go on from before it");
+                commits.retain(|commit| commit.revision > revision);
+                return (commits, Some(revision));
+            }
         };
         older.insert(line.key.clone(), before.clone());
         let event = Arc::new(Event::new(line.version, line.key.clone(), before, after));
         match commits.last_mut() {
-            Some(commit) if commit.revision == line.version.revision() => commit.events.insert(0, event),
-            _ => {
-                let revision = line.version.revision();
-                commits.push(Commit { revision, time: line.time, events: vec![event], state: None });
-            }
+            Some(commit) if commit.revision == revision => commit.events.insert(0, event),
+            _ => commits.push(Commit { revision, time: line.time, events: vec![event], state: None }),
         }
     }
-    Ok(commits)
+    (commits, None)
+}
+
+fn before(line: &LogEntry, record: &Record, after: Option<&Entry>) -> Result<Option<Arc<Entry>>> {
+    if record.deleted == after.is_some() {
+        return Err(Error::damaged(format_args!(
+            "the record of {} at {} does not fit",
+            line.key, line.version
+        )));
+    }
+    let stored = after.map(Entry::stored).unwrap_or_default();
+    let before = record.before.as_ref().map(|before| before.entry(record, line.place, &stored));
+    Ok(before.transpose()?.map(Arc::new))
 }

@@ -40,7 +40,7 @@ use crate::memory::recent::Window;
 use crate::model::Model;
 use crate::snapshot::Snapshot;
 use crate::store::{Decide, Parts, Store};
-use crate::transaction::{Committed, Fence, Transaction, prepare_on};
+use crate::transaction::{Committed, Fence, Transaction, prepare};
 use crate::version::Revision;
 
 /// How the embedded engine is run.
@@ -191,7 +191,7 @@ impl Store for Embedded {
     fn commit(&self, transaction: Transaction) -> Later<'_, Committed> {
         Box::pin(async move {
             self.limits().check(&transaction, &Hints::EMBEDDED)?;
-            let transaction = prepare_on(transaction, self.parts.memory.indexer.keyring(), &self.latest())?;
+            let transaction = prepare(transaction, self.parts.memory.indexer.keyring(), &self.latest())?;
             self.ask(|reply| Job::Commit { transaction, reply }).await
         })
     }
@@ -202,7 +202,7 @@ impl Store for Embedded {
         let decide = Box::new(move |snapshot: Snapshot| {
             let transaction = decide(snapshot.clone())?;
             let prepared = limits.check(&transaction, &Hints::EMBEDDED);
-            Some(prepared.and_then(|()| prepare_on(transaction, keyring.keyring(), &snapshot)))
+            Some(prepared.and_then(|()| prepare(transaction, keyring.keyring(), &snapshot)))
         });
         Box::pin(self.ask(|reply| Job::Alone { decide, reply }))
     }

@@ -66,7 +66,10 @@ impl EtcdArchive {
     }
 
     fn record(&self, kv: &KeyValue) -> Result<Record> {
-        let record: Record = postcard::from_bytes(&kv.value)?;
+        let record: Record = postcard::from_bytes(&kv.value).map_err(|_| {
+            let key = String::from_utf8_lossy(&kv.key[..kv.key.len().saturating_sub(13)]).into_owned();
+            Error::damaged(format_args!("a change at {key} can't be decoded"))
+        })?;
         Ok(Record { version: self.version(record.version, kv), ..record })
     }
 

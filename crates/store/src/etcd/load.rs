@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::client::wire::{KeyValue, RangeRequest, RangeResponse};
+use super::client::wire::{KeyValue, RangeRequest, RangeResponse, WatchCreateRequest};
 use super::client::{self, Client};
 use super::layout::{FORMAT, Layout, Live, end_of, one, put, txn, under, written_at};
 use super::shared::failed;
@@ -56,6 +56,48 @@ pub(crate) async fn find_or_make(client: &Client, layout: &Layout) -> Result<Fou
     let offset = offset.kvs.first().and_then(|kv| <[u8; 8]>::try_from(&kv.value[..]).ok());
     let offset = u64::from_be_bytes(offset.ok_or_else(|| Error::damaged("the offset in etcd"))?);
     Ok(Found { offset, made: found.mod_revision, now })
+}
+
+/// Revisions before now that a starting server reads again, for watches that come back after a restart.
+const READY: i64 = 20_000;
+
+/// Everything as it was a while ago, as far back as etcd still knows: what happened since is then watched.
+pub(crate) async fn window(
+    client: &Client,
+    layout: &Layout,
+    found: &Found,
+    indexer: &Indexer,
+) -> Result<(State, i64)> {
+    let start = (found.now - READY).max(found.made);
+    match at(client, layout, found.offset, indexer, start).await {
+        Ok(state) => return Ok((state?, start)),
+        Err(client::Error::Compacted { .. }) => {}
+        Err(error) => return Err(failed(error)),
+    }
+    if let Some(start) = compacted(client, layout).await?.filter(|start| *start > found.made) {
+        match at(client, layout, found.offset, indexer, start).await {
+            Ok(state) => return Ok((state?, start)),
+            // Compacted again in the meantime: then only the present is sure.
+            Err(client::Error::Compacted { .. }) => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    present(client, layout, found.offset, indexer).await
+}
+
+/// The revision through which etcd was compacted. Only a watch from before it is told.
+async fn compacted(client: &Client, layout: &Layout) -> Result<Option<i64>> {
+    let request =
+        WatchCreateRequest { key: layout.format(), start_revision: 1, ..WatchCreateRequest::default() };
+    let answer = match client.watch(request).await {
+        Ok(mut watcher) => watcher.next().await.map(drop),
+        Err(error) => Err(error),
+    };
+    match answer {
+        Ok(()) => Ok(None),
+        Err(client::Error::Compacted { revision }) => Ok(revision),
+        Err(error) => Err(failed(error)),
+    }
 }
 
 /// Everything as it is now.

@@ -103,9 +103,6 @@ pub struct Etcd {
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
-/// Revisions before now that a starting server reads again, for watches that come back after a restart.
-const READY: i64 = 20_000;
-
 impl Etcd {
     /// Opens the store under the prefix, and makes one if there is none.
     pub async fn open(options: Options) -> Result<Arc<Etcd>> {
@@ -135,14 +132,7 @@ impl Etcd {
         keys::ensure(&archive(empty.clone()), &options.keys.keyring).await?;
         empty.memory.close();
 
-        let start = (found.now - READY).max(found.made);
-        let (state, start) = match load::at(&client, &layout, found.offset, &indexer, start).await {
-            Ok(state) => (state?, start),
-            Err(client::Error::Compacted { .. }) => {
-                load::present(&client, &layout, found.offset, &indexer).await?
-            }
-            Err(error) => return Err(failed(error)),
-        };
+        let (state, start) = load::window(&client, &layout, &found, &indexer).await?;
         let recent = Recent::after(state.revision);
         let shared = shared(memory(state.clone(), recent.clone()))?;
         shared.applied.send_replace(start);
@@ -228,7 +218,7 @@ impl Store for Etcd {
             self.open_only()?;
             let limits = Limits { writes: self.max_operations, ..self.limits() };
             limits.check(&transaction, &Hints::ETCD)?;
-            let transaction = prepare(transaction, self.parts.memory.indexer.keyring())?;
+            let transaction = prepare(transaction, self.parts.memory.indexer.keyring(), &self.latest())?;
             commit::commit(self, transaction).await
         })
     }

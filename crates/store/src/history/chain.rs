@@ -2,7 +2,7 @@
 
 use ring::digest::{Context, SHA256};
 
-use super::record::{Hash, NO_HASH, Place, Record};
+use super::record::{Hash, Head, NO_HASH, Place, Record};
 use crate::key::Key;
 
 /// The hash of stored bytes.
@@ -12,6 +12,20 @@ pub(crate) fn digest(bytes: &[u8]) -> Hash {
         context.update(bytes);
         context
     })
+}
+
+/// The hash of an object as a record leaves it: its bytes, and what is kept next to them but for its place.
+pub(crate) fn state(head: &Head, stored: &[u8]) -> Hash {
+    let mut context = Context::new(&SHA256);
+    context.update(b"groundplane object 1");
+    context.update(&head.uid.0);
+    context.update(&[head.level as u8, head.sealed as u8]);
+    for number in [head.expires, head.stamp.map(u64::from)] {
+        context.update(&[number.is_some() as u8]);
+        context.update(&number.unwrap_or_default().to_be_bytes());
+    }
+    context.update(stored);
+    finish(context)
 }
 
 /// The hash of a record: over whose it is, its place, who, when, why, what, and the record before it.

@@ -84,19 +84,20 @@ impl Draft {
             gap: None,
         };
         let place = Place::of(&chain);
-        if level != Level::None {
-            record.digest = chain::digest(&stored);
-            record.hash = chain::link(&put.key, place, &record);
-        }
-        let head = Head {
+        let mut head = Head {
             version: Version::ZERO,
             uid: put.uid,
-            chain: ChainEnd { hash: record.hash, ..chain },
+            chain: ChainEnd { hash: NO_HASH, ..chain },
             level,
             expires: put.expires,
             sealed: put.secret,
             stamp: put.body.stamp,
         };
+        if level != Level::None {
+            record.digest = chain::state(&head, &stored);
+            record.hash = chain::link(&put.key, place, &record);
+            head.chain.hash = record.hash;
+        }
         Ok(Some(Draft { key: put.key, place, before: before.cloned(), after: Some((head, stored)), record }))
     }
 

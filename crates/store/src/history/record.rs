@@ -57,7 +57,7 @@ pub(crate) struct Record {
     pub message: Option<Arc<str>>,
     /// The way back; `None` for the first of a life, or where retention cut the past off.
     pub before: Option<Before>,
-    /// Of the object's stored bytes after the change.
+    /// Of the object after the change.
     pub digest: Hash,
     /// Hash of the record before this one.
     pub previous: Hash,
@@ -109,6 +109,19 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// What is kept next to the bytes of this object.
+    pub fn of(entry: &Entry) -> Head {
+        Head {
+            version: entry.version,
+            uid: entry.uid,
+            chain: entry.chain,
+            level: entry.level,
+            expires: entry.expires,
+            sealed: entry.sealed,
+            stamp: entry.stamp,
+        }
+    }
+
     /// Head and bytes as one value.
     pub fn encode(&self, body: &[u8]) -> Result<Vec<u8>> {
         let mut value = Vec::with_capacity(body.len() + 128);

@@ -83,10 +83,18 @@ impl Keeper<'_> {
             self.archive.edit(edits, self.fence).await?;
             beyond = Some(id);
         }
+        let settled = self.settled().await?;
         for (key, born) in brief {
-            pruned.records += self.thin_reports(&key, born, floor).await?;
+            pruned.records += self.thin_reports(&key, born, settled).await?;
         }
         Ok(pruned)
+    }
+
+    /// The last revision that was settled: what came after it may be asked for by a watch, also after a restart.
+    async fn settled(&self) -> Result<Revision> {
+        let found = self.archive.meta(FLOOR).await?;
+        let number = found.and_then(|bytes| Some(u64::from_be_bytes(bytes.as_ref().try_into().ok()?)));
+        Ok(Revision::new(number.unwrap_or(0)))
     }
 
     /// Lets go of what is older than the rule of its key keeps, and, while the records take more than
@@ -94,6 +102,7 @@ impl Keeper<'_> {
     pub async fn age(&self, now: u64, most_bytes: u64) -> Result<Pruned> {
         let mut pruned = Pruned::default();
         let mut beyond = self.archive.meta(AGED).await?.map(RowId);
+        let floor = self.settled().await?;
         loop {
             let too_many = self.archive.bytes().await? > most_bytes;
             let rows = self
@@ -115,7 +124,7 @@ impl Keeper<'_> {
             let Some(row) = reached else { return Ok(pruned) };
             let cut = too_many.then(|| row.entries.iter().map(|line| line.time).max().unwrap_or(0));
             for (key, born) in lives {
-                pruned.records += self.age_life(&key, born, now, cut).await?;
+                pruned.records += self.age_life(&key, born, floor, now, cut).await?;
             }
             self.archive.edit(vec![Edit::PutMeta(AGED.into(), row.id.0.clone())], self.fence).await?;
             beyond = Some(row.id);
@@ -148,15 +157,23 @@ impl Keeper<'_> {
         Ok(dropped.iter().filter(|dropped| **dropped).count())
     }
 
-    async fn age_life(&self, key: &Key, born: u64, now: u64, cut: Option<u64>) -> Result<usize> {
+    async fn age_life(
+        &self,
+        key: &Key,
+        born: u64,
+        floor: Revision,
+        now: u64,
+        cut: Option<u64>,
+    ) -> Result<usize> {
         let life = self.life(key, born).await?;
         let Some(((_, newest), older)) = life.split_last() else { return Ok(0) };
         let rule = (self.rule)(key);
         let oldest_kept = now.saturating_sub(self.age_of(key));
-        let outdated = |record: &Record| match cut {
+        let old = |record: &Record| match cut {
             Some(cut) => record.time <= cut,
             None => record.time < oldest_kept,
         };
+        let outdated = |record: &Record| record.version.revision() <= floor && old(record);
         let whole = newest.deleted && outdated(newest);
         let mut dropped = vec![whole; life.len()];
         if !whole {

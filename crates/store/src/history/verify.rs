@@ -8,7 +8,8 @@ use super::archive::{Archive, Filed, LogEntry, Order};
 use super::chain;
 use super::checkpoint;
 use super::prune::vouched;
-use super::record::{Hash, NO_HASH, Place};
+use super::record::{Hash, Head, NO_HASH, Place};
+use crate::backup::restore::RAISE;
 use crate::entry::Entry;
 use crate::error::Result;
 use crate::key::Key;
@@ -272,13 +273,17 @@ impl Verifier<'_> {
             let Filed { place, record, .. } = filed;
             let stored = after.as_ref().map(|entry| entry.stored());
             if record.level != Level::None
-                && let Some(stored) = &stored
-                && chain::digest(stored) != record.digest
+                && let (Some(entry), Some(stored)) = (&after, &stored)
             {
-                return self.record_problem(
-                    filed,
-                    "does not lead to the bytes it was written for: they were changed",
-                );
+                if chain::state(&Head::of(entry), stored) != record.digest {
+                    return self.record_problem(
+                        filed,
+                        "does not lead to the object it was written for: that was changed",
+                    );
+                }
+                if !stands_for(entry.version, record.version) {
+                    return self.record_problem(filed, "led to another version than the object has now");
+                }
             }
             let Some(before) = &record.before else { return };
             match before.entry(record, *place, &stored.unwrap_or_default()) {
@@ -312,4 +317,10 @@ impl Verifier<'_> {
     fn problem(&mut self, key: Option<&Key>, version: Option<Version>, what: impl Into<String>) {
         self.report.problems.push(Problem { key: key.cloned(), version, what: what.into() });
     }
+}
+
+/// Whether an object at version `now` can be the one that was written at `then`: it has that version, or a
+/// restore has given it a new one.
+fn stands_for(now: Version, then: Version) -> bool {
+    now == then || now.revision().get() > then.revision().get() + RAISE
 }

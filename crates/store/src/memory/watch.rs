@@ -23,8 +23,7 @@ impl Watch {
     pub(crate) fn start(hub: Arc<Hub>, prefix: &[u8], from: Version) -> Result<Watch> {
         let group = hub.join(prefix);
         let watch = Watch { hub, group, position: from };
-        // A place inside the commit at the floor can't be resumed either: the rest of that commit is gone.
-        if from < watch.hub.load().recent.floor().end() { Err(watch.gone()) } else { Ok(watch) }
+        if is_gone(from, watch.hub.load().recent.floor()) { Err(watch.gone()) } else { Ok(watch) }
     }
 
     /// The next changes, at least one. Waits for them; may be dropped while waiting without losing any.
@@ -66,7 +65,7 @@ impl Watch {
     /// Reads commits that happened before the group began to take notes.
     fn catch_up(&mut self) -> Result<(Vec<Arc<Event>>, bool)> {
         let published = self.hub.load().clone();
-        if self.position < published.recent.floor().end() {
+        if is_gone(self.position, published.recent.floor()) {
             return Err(self.gone());
         }
         let until = self.group.since;
@@ -122,6 +121,12 @@ impl Watch {
     fn gone(&self) -> Error {
         Error::Gone { asked: self.position.revision(), earliest: self.hub.load().recent.floor() }
     }
+}
+
+/// A place inside the commit at the floor can't be resumed either: the rest of that commit is gone. Before the
+/// first commit there is nothing that could be.
+fn is_gone(place: Version, floor: Revision) -> bool {
+    floor > Revision::ZERO && place < floor.end()
 }
 
 impl Drop for Watch {

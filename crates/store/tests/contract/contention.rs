@@ -1,0 +1,137 @@
+//! Many writers at once, under rules that hold at every revision.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Error, Event, Refused, Store, Version};
+
+use super::fixture::{Ground, quiet};
+use super::words::*;
+
+on_every_engine!(of_64_writers_of_one_counter_none_is_lost, no_two_ever_overlap,);
+
+/// Decides and commits until the store is not contended any more.
+async fn increment(store: &Arc<dyn Store>) {
+    loop {
+        let step = store.transact(alice(), |view| {
+            let count = view.get(&key("counter")).map_or(0, |entry| text(&entry).parse::<u32>().unwrap());
+            view.put(put("counter", (count + 1).to_string()));
+            Ok::<_, ()>(())
+        });
+        match step.await {
+            Ok(_) => return,
+            Err(Refused::Store(Error::Contended { .. })) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn of_64_writers_of_one_counter_none_is_lost<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let mut servers = vec![ground.store()];
+    servers.extend(ground.second_server(quiet()).await);
+    let writers = (0..64).map(|number| {
+        let store = servers[number % servers.len()].clone();
+        tokio::spawn(async move { increment(&store).await })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    for server in &servers {
+        assert_eq!(read(&server.current().await.unwrap(), "counter").as_deref(), Some("64"));
+    }
+    assert_eq!(changes(&ground.store(), "counter").await.len(), 64);
+}
+
+const ROOMS: u64 = 3;
+const WRITERS: u64 = 16;
+const STEPS: u64 = 12;
+
+/// A device takes two of the ten units of a rack: `in:rack/2 at:4`.
+fn occupies(body: &str) -> Option<(String, u32)> {
+    let (rack, at) = body.split_once(" at:")?;
+    Some((rack.to_owned(), at.parse().ok()?))
+}
+
+fn overlap(one: u32, other: u32) -> bool {
+    one.abs_diff(other) < 2
+}
+
+/// Puts a device somewhere, unless somebody is there; or takes it away.
+async fn step(store: &Arc<dyn Store>, device: String, dice: u64) {
+    let moved = store.transact(alice(), move |view| {
+        let old = view.get(&key(&device));
+        if dice.is_multiple_of(5) && old.is_some() {
+            view.delete(key(&device), "delete");
+            return Ok(());
+        }
+        let rack = format!("in:rack/{}", dice / 5 % ROOMS);
+        let at = (dice / 64 % 9) as u32;
+        for (other, entry) in view.bucket(&Bytes::from(rack.clone())) {
+            let (_, taken) = occupies(&text(&entry)).ok_or("unreadable")?;
+            if other != key(&device) && overlap(at, taken) {
+                return Err("taken");
+            }
+        }
+        view.put(put(&device, format!("{rack} at:{at}")));
+        Ok(())
+    });
+    match moved.await {
+        Ok(_) | Err(Refused::Decision("taken") | Refused::Store(Error::Contended { .. })) => {}
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Replays what happened and finds a revision at which two devices overlapped.
+fn broken_at(history: &[Arc<Event>]) -> Option<Version> {
+    let mut devices: BTreeMap<String, (String, u32)> = BTreeMap::new();
+    for (index, event) in history.iter().enumerate() {
+        let name = event.key().to_string();
+        match event.after() {
+            Some(entry) => devices.insert(name, occupies(&text(entry)).unwrap()),
+            None => devices.remove(&name),
+        };
+        let next = history.get(index + 1).map(|next| next.version().revision());
+        if next == Some(event.version().revision()) {
+            continue;
+        }
+        let places: Vec<_> = devices.values().collect();
+        for (index, one) in places.iter().enumerate() {
+            if places[index + 1..].iter().any(|other| one.0 == other.0 && overlap(one.1, other.1)) {
+                return Some(event.version());
+            }
+        }
+    }
+    None
+}
+
+async fn no_two_ever_overlap<G: Ground>() {
+    let ground = G::open(with_words()).await;
+    let store = ground.store();
+    let mut servers = vec![store.clone()];
+    servers.extend(ground.second_server(with_words()).await);
+    let mut watch = store.watch(b"device/", store.current().await.unwrap().version()).unwrap();
+    let writers = (0..WRITERS).map(|writer| {
+        let store = servers[writer as usize % servers.len()].clone();
+        tokio::spawn(async move {
+            let mut dice = writer * 7919 + 1;
+            for _ in 0..STEPS {
+                dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let device = format!("device/{}", dice >> 60);
+                step(&store, device, dice >> 20).await;
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let end = write(&store, "device/~end", "in:nowhere at:0").await;
+    let mut history = Vec::new();
+    while history.last().is_none_or(|last: &Arc<Event>| last.version() < end) {
+        history.extend(next(&mut watch).await.unwrap());
+    }
+    assert!(history.len() > 20, "only {} changes", history.len());
+    assert_eq!(broken_at(&history), None);
+    verified(&store).await;
+}
