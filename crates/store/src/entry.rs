@@ -68,6 +68,8 @@ pub(crate) struct ChainEnd {
     pub sequence: u32,
     /// Hash of the last record; zero where nothing is chained.
     pub hash: [u8; 32],
+    /// The version of the last record, where a restore has given the object another; else zero.
+    pub at: Version,
 }
 
 /// One object at one version.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
 use crate::history::record::{Head, Place, Record};
 use crate::key::Key;
-use crate::version::Revision;
+use crate::version::{Revision, Version};
 
 /// A restored store starts this far above the backup, so that nothing the old one handed out after the
 /// backup was taken is ever handed out again.
@@ -37,8 +37,12 @@ pub(crate) fn feed(input: &mut (dyn Read + Send), into: &mut dyn Restore) -> Res
     while let Some(frame) = reader.next()? {
         match frame {
             Frame::Meta { name, value } => into.meta(name, &value)?,
-            Frame::Object { key, head, body } => {
+            Frame::Object { key, mut head, body } => {
                 summary.objects += 1;
+                // The object gets another version; its last record keeps its own.
+                if head.chain.at == Version::ZERO {
+                    head.chain.at = head.version;
+                }
                 into.object(key, head, &body)?;
             }
             Frame::Record { key, place, record } => {

@@ -10,11 +10,12 @@ use tokio::sync::{mpsc, oneshot};
 use super::committer::Job;
 use super::disk::{Disk, row_entries, row_number};
 use super::file::failed;
-use super::tables::{LOG, META, META_RECORD_BYTES, RECORDS, record_key, split_record_key, u64_of};
+use super::records::Lives;
+use super::tables::{LOG, META, META_RECORD_BYTES, u64_of};
 use crate::error::{Error, Result};
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::record::{Place, Record};
-use crate::key::{Key, after_prefix};
+use crate::key::Key;
 use crate::transaction::Fence;
 use crate::version::{Revision, Version};
 
@@ -60,44 +61,13 @@ impl Archive for EmbeddedArchive {
     ) -> Later<'a, Vec<(Place, Record)>> {
         let key = key.clone();
         self.read(move |read| {
-            let records = read.open_table(RECORDS).map_err(failed)?;
-            let mut prefix = key.as_bytes().to_vec();
-            prefix.push(0);
-            let mut low = Bound::Included(prefix.clone());
-            let mut high = after_prefix(&prefix).map_or(Bound::Unbounded, Bound::Excluded);
-            if let Some(place) = beyond {
-                let edge = Bound::Excluded(record_key(&key, place));
-                match order {
-                    Order::NewestFirst => high = edge,
-                    Order::OldestFirst => low = edge,
-                }
-            }
-            let range =
-                records.range::<&[u8]>((low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)));
-            let range = range.map_err(failed)?;
-            let take = |row: Found<&'static [u8]>| {
-                let (at, value) = row.map_err(failed)?;
-                filed(at.value(), value.value()).map(|filed| (filed.place, filed.record))
-            };
-            match order {
-                Order::OldestFirst => range.take(limit).map(take).collect(),
-                Order::NewestFirst => range.rev().take(limit).map(take).collect(),
-            }
+            Ok(Lives::open(read)?.records(&key, beyond, order, limit)?.into_iter().map(pair).collect())
         })
     }
 
     fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>> {
-        let after = after.map(|(key, place)| record_key(key, place));
-        self.read(move |read| {
-            let records = read.open_table(RECORDS).map_err(failed)?;
-            let low = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            let mut found = Vec::new();
-            for row in records.range::<&[u8]>((low, Bound::Unbounded)).map_err(failed)?.take(limit) {
-                let (at, value) = row.map_err(failed)?;
-                found.push(filed(at.value(), value.value())?);
-            }
-            Ok(found)
-        })
+        let after = after.map(|(key, place)| (key.clone(), place));
+        self.read(move |read| Lives::open(read)?.all(after, limit))
     }
 
     fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>> {
@@ -196,11 +166,6 @@ impl Archive for EmbeddedArchive {
     }
 }
 
-fn filed(at: &[u8], value: &[u8]) -> Result<Filed> {
-    let (key, place) = split_record_key(at).ok_or_else(|| Error::damaged("the key of a record"))?;
-    let key = Key::new(key)?;
-    let record = postcard::from_bytes(value).map_err(|error| {
-        Error::damaged(format_args!("change {} of {key} can't be decoded: {error}", place.sequence))
-    })?;
-    Ok(Filed { key, place, record })
+fn pair(filed: Filed) -> (Place, Record) {
+    (filed.place, filed.record)
 }

@@ -6,6 +6,7 @@ use super::leases::KeptLease;
 use crate::history::archive::{Edit, LogEntry};
 use crate::history::record::Place;
 use crate::key::Key;
+use crate::version::Version;
 
 #[derive(Default)]
 pub(crate) struct Batch {
@@ -21,7 +22,10 @@ pub(crate) struct Row {
     pub key: Key,
     pub object: Option<Vec<u8>>,
     pub place: Place,
+    pub version: Version,
     pub record: Vec<u8>,
+    /// It is the end of a life that has a history.
+    pub ends: bool,
 }
 
 impl Batch {

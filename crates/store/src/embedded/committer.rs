@@ -9,10 +9,12 @@ use super::Shared;
 use super::batch::{Batch, Row};
 use super::leases::{KeptLease, Leases};
 use super::load::load;
+use super::records;
 use super::touched::Touched;
 use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::error::{Conflict, Result};
+use crate::history::Level;
 use crate::history::archive::{Edit, LogEntry};
 use crate::history::draft::Draft;
 use crate::lease::Acquired;
@@ -265,7 +267,9 @@ impl Committer {
             }
             None => None,
         };
-        batch.push(Row { key: key.clone(), object, place, record: postcard::to_stdvec(&record)? });
+        let ends = record.deleted && record.level != Level::None;
+        let record = records::encode(&key, place, &record)?;
+        batch.push(Row { key: key.clone(), object, place, version, record, ends });
         Ok(Event::new(version, key, before, entry))
     }
 

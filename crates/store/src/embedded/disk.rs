@@ -10,8 +10,9 @@ use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 use super::batch::Batch;
 use super::file::{self, Place, Reached, failed};
 use super::leases::{KeptLease, Leases};
+use super::records;
 use super::tables::{
-    LEASES, LOG, META, META_BATCH, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
+    ENDS, LEASES, LOG, META, META_BATCH, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, end_key, u64_of,
 };
 use crate::error::{Error, Result};
 use crate::history::archive::{Edit, LogEntry, RowId};
@@ -127,9 +128,12 @@ fn write(
                 None => drop(objects.remove(row.key.as_bytes()).map_err(failed)?),
             }
             bytes += row.record.len() as u64;
-            records
-                .insert(record_key(&row.key, row.place).as_slice(), row.record.as_slice())
-                .map_err(failed)?;
+            records.insert(row.version.get(), row.record.as_slice()).map_err(failed)?;
+            if row.ends {
+                let mut ends = write.open_table(ENDS).map_err(failed)?;
+                let end = end_key(&row.key, row.place.born);
+                ends.insert(end.as_slice(), row.version.get()).map_err(failed)?;
+            }
         }
     }
     if let Some(first) = batch.log.first() {
@@ -166,18 +170,22 @@ fn apply(write: &WriteTransaction, edit: Edit) -> Result<i64> {
     let mut grown = 0;
     match edit {
         Edit::PutRecord(filed) => {
-            let mut records = write.open_table(RECORDS).map_err(failed)?;
-            let record = postcard::to_stdvec(&filed.record)?;
+            let mut table = write.open_table(RECORDS).map_err(failed)?;
+            let record = records::encode(&filed.key, filed.place, &filed.record)?;
             grown += record.len() as i64;
-            let old = records
-                .insert(record_key(&filed.key, filed.place).as_slice(), record.as_slice())
-                .map_err(failed)?;
+            let old = table.insert(filed.record.version.get(), record.as_slice()).map_err(failed)?;
             grown -= old.map_or(0, |old| old.value().len() as i64);
         }
-        Edit::DropRecord(key, place) => {
-            let mut records = write.open_table(RECORDS).map_err(failed)?;
-            let old = records.remove(record_key(&key, place).as_slice()).map_err(failed)?;
+        Edit::DropRecord(key, place, version) => {
+            let mut table = write.open_table(RECORDS).map_err(failed)?;
+            let old = table.remove(version.get()).map_err(failed)?;
             grown -= old.map_or(0, |old| old.value().len() as i64);
+            let mut ends = write.open_table(ENDS).map_err(failed)?;
+            let end = end_key(&key, place.born);
+            let last = ends.get(end.as_slice()).map_err(failed)?.map(|last| last.value());
+            if last == Some(version.get()) {
+                ends.remove(end.as_slice()).map_err(failed)?;
+            }
         }
         Edit::PutRow(row) => {
             let mut log = write.open_table(LOG).map_err(failed)?;

@@ -12,8 +12,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::storage::Storage;
 use super::tables::{
-    FORMAT, LEASES, LOG, META, META_BATCH, META_FORMAT, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS,
-    u64_of,
+    ENDS, FORMAT, LEASES, LOG, META, META_BATCH, META_FORMAT, META_RECORD_BYTES, META_REVISION, OBJECTS,
+    RECORDS, u64_of,
 };
 use crate::error::{Error, Result};
 use crate::version::Revision;
@@ -104,6 +104,7 @@ fn make_tables(database: &Database) -> Result<()> {
         }
         write.open_table(OBJECTS).map_err(failed)?;
         write.open_table(RECORDS).map_err(failed)?;
+        write.open_table(ENDS).map_err(failed)?;
         write.open_table(LOG).map_err(failed)?;
         write.open_table(LEASES).map_err(failed)?;
     }

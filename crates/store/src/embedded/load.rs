@@ -8,9 +8,8 @@ use redb::{Database, ReadableDatabase, ReadableTable};
 
 use super::disk::row_entries;
 use super::file::failed;
-use super::tables::{
-    LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key, u64_of,
-};
+use super::records;
+use super::tables::{LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, u64_of};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
@@ -48,7 +47,7 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
     }
 
     let log = read.open_table(LOG).map_err(failed)?;
-    let records = read.open_table(RECORDS).map_err(failed)?;
+    let kept = read.open_table(RECORDS).map_err(failed)?;
     let floor = Revision::new(number(META_FLOOR)?);
     let since = crate::clock::now().saturating_sub(window.age.as_micros() as u64);
     let mut lines: Vec<LogEntry> = Vec::new();
@@ -69,10 +68,10 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
         lines.extend(entries.into_iter().rev());
     }
     let fetch = |line: &LogEntry| -> Result<Record> {
-        let found = records.get(record_key(&line.key, line.place).as_slice()).map_err(failed)?;
+        let found = kept.get(line.version.get()).map_err(failed)?;
         let found = found
             .ok_or_else(|| Error::damaged(format_args!("no record of {} at {}", line.key, line.version)))?;
-        Ok(postcard::from_bytes(found.value())?)
+        Ok(records::decode(&line.key, found.value())?.record)
     };
     let (commits, cut) = commits(&state, &lines, fetch);
     let mut recent = Recent::after(cut.unwrap_or(reached));

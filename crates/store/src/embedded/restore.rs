@@ -3,7 +3,10 @@
 use redb::{Database, WriteTransaction};
 
 use super::file::failed;
-use super::tables::{LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, record_key};
+use super::records;
+use super::tables::{
+    ENDS, LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, end_key,
+};
 use crate::backup::restore::Restore;
 use crate::error::Result;
 use crate::history::archive::LogEntry;
@@ -80,10 +83,14 @@ impl Restore for Filling {
     }
 
     fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()> {
-        let bytes = postcard::to_stdvec(&record)?;
+        let bytes = records::encode(&key, place, &record)?;
         self.record_bytes += bytes.len() as u64;
-        let mut records = self.write().open_table(RECORDS).map_err(failed)?;
-        records.insert(record_key(&key, place).as_slice(), bytes.as_slice()).map_err(failed)?;
+        let mut table = self.write().open_table(RECORDS).map_err(failed)?;
+        table.insert(record.version.get(), bytes.as_slice()).map_err(failed)?;
+        if record.deleted {
+            let mut ends = self.write().open_table(ENDS).map_err(failed)?;
+            ends.insert(end_key(&key, place.born).as_slice(), record.version.get()).map_err(failed)?;
+        }
         Ok(())
     }
 

@@ -7,9 +7,8 @@ use bytes::Bytes;
 use super::client::wire::RequestOp;
 use super::client::wire::range_request::SortOrder;
 use super::client::wire::{KeyValue, RangeRequest};
-use super::layout::{delete, one, put, txn, under, written_at};
+use super::layout::{delete, one, put, split_record_key, txn, under, written_at};
 use super::shared::{Shared, failed};
-use crate::embedded::split_record_key;
 use crate::error::{Conflict, Error, Result};
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::past::SKEW;
@@ -219,7 +218,7 @@ impl EtcdArchive {
             Edit::PutRecord(filed) => {
                 put(layout.record(&filed.key, filed.place), postcard::to_stdvec(&filed.record)?)
             }
-            Edit::DropRecord(key, place) => delete(layout.record(&key, place)),
+            Edit::DropRecord(key, place, _) => delete(layout.record(&key, place)),
             Edit::PutRow(row) => put(layout.row(&row.id), postcard::to_stdvec(&row.entries)?),
             Edit::DropRow(id) => delete(layout.row(&id)),
             Edit::PutMeta(name, value) => put(layout.meta(&name), value),

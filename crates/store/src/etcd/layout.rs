@@ -186,3 +186,9 @@ fn compare(key: Bytes, result: CompareResult, target: CompareTarget, value: Targ
         range_end: Bytes::new(),
     }
 }
+
+/// Takes a record's key apart, once it has lost what all records' keys start with.
+pub(crate) fn split_record_key(bytes: &[u8]) -> Option<(&[u8], Place)> {
+    let (key, place) = bytes.split_at_checked(bytes.len().checked_sub(13)?)?;
+    Some((key, Place::from_bytes(place.strip_prefix(&[0])?)?))
+}

@@ -65,7 +65,7 @@ pub(crate) struct Filed {
 #[derive(Debug, Clone)]
 pub(crate) enum Edit {
     PutRecord(Box<Filed>),
-    DropRecord(Key, Place),
+    DropRecord(Key, Place, Version),
     PutRow(Row),
     DropRow(RowId),
     PutMeta(String, Bytes),

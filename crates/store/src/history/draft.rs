@@ -64,8 +64,10 @@ impl Draft {
         let chained = before.is_some_and(|before| before.chain.hash != NO_HASH);
         let level = if chained { put.level.min(Level::Brief) } else { put.level };
         let chain = match before {
-            Some(before) => ChainEnd { sequence: before.chain.sequence + 1, ..before.chain },
-            None => ChainEnd { born: time, sequence: 1, hash: NO_HASH },
+            Some(before) => {
+                ChainEnd { sequence: before.chain.sequence + 1, at: Version::ZERO, ..before.chain }
+            }
+            None => ChainEnd { born: time, sequence: 1, hash: NO_HASH, at: Version::ZERO },
         };
         let mut record = Record {
             version: Version::ZERO,
@@ -145,6 +147,7 @@ fn way_back(before: &Entry, after: &Bytes, sealed: bool, sequence: u32) -> Befor
 fn describe(before: &Entry, body: Way) -> Before {
     Before {
         version: before.version,
+        record: (before.chain.at > Version::ZERO).then_some(before.chain.at),
         level: before.level,
         expires: before.expires,
         sealed: before.sealed,

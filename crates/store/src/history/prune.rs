@@ -23,7 +23,7 @@ pub(crate) fn prune(
     let mut run: Option<usize> = None;
     for (index, (place, record)) in life.iter().enumerate() {
         if dropped[index] {
-            edits.push(Edit::DropRecord(key.clone(), *place));
+            edits.push(Edit::DropRecord(key.clone(), *place, record.version));
             run.get_or_insert(index);
         } else if let Some(first) = run.take() {
             let mended = mend(key, *place, record, &life[first..index], first == 0, signing)?;

@@ -70,6 +70,8 @@ pub(crate) struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Before {
     pub version: Version,
+    /// The version of the record that left it, where a restore has given the object another.
+    pub record: Option<Version>,
     pub level: Level,
     pub expires: Option<u64>,
     pub sealed: bool,
@@ -205,6 +207,7 @@ impl Before {
                 born: place.born,
                 sequence: place.sequence.saturating_sub(1),
                 hash: record.previous,
+                at: self.record.unwrap_or_default(),
             },
             level: self.level,
             expires: self.expires,

@@ -26,6 +26,8 @@ const HORIZON: &str = "history/horizon";
 
 /// Of a controller's older reports this many are kept.
 const FEW: usize = 8;
+/// Records of one life read at a time.
+const LIFE: usize = 4_096;
 /// Rows of the log handled in one step.
 const ROWS: usize = 128;
 
@@ -66,7 +68,7 @@ impl Keeper<'_> {
                 reached = Some((row.id.clone(), last.unwrap_or(floor)));
                 let before = row.entries.len();
                 for line in row.entries.extract_if(.., |line| line.level == Level::None) {
-                    edits.push(Edit::DropRecord(line.key, line.place));
+                    edits.push(Edit::DropRecord(line.key, line.place, line.version));
                 }
                 let briefs = row.entries.iter().filter(|line| line.level == Level::Brief);
                 brief.extend(briefs.map(|line| (line.key.clone(), line.place.born)));
@@ -224,8 +226,8 @@ impl Keeper<'_> {
         let mut life = Vec::new();
         let mut beyond = Place { born, sequence: 0 };
         loop {
-            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, 256).await?;
-            let more = step.len() == 256;
+            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, LIFE).await?;
+            let more = step.len() == LIFE;
             for (place, record) in step {
                 if place.born != born {
                     return Ok(life);

@@ -102,7 +102,7 @@ impl Window {
 
 impl Default for Window {
     fn default() -> Window {
-        Window { commits: 100_000, bytes: 128 << 20, age: Duration::from_secs(300) }
+        Window { commits: 50_000, bytes: 64 << 20, age: Duration::from_secs(300) }
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Recent {
 }
 
 /// Commits between two kept states.
-const STATE_EVERY: u64 = 512;
+const STATE_EVERY: u64 = 8_192;
 
 impl Recent {
     /// Nothing yet; everything up to `floor` is gone.
@@ -175,7 +175,8 @@ impl Recent {
 
     /// The commits after `revision`, in order.
     pub fn since(&self, revision: Revision) -> impl Iterator<Item = &Arc<Commit>> {
-        self.commits.iter().skip(self.position_after(revision))
+        // By index: skipping through an iterator would walk all that is skipped.
+        (self.position_after(revision)..self.commits.len()).map(|at| &self.commits[at])
     }
 
     /// The commit numbered `revision`.

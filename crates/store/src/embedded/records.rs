@@ -1,0 +1,173 @@
+//! Records as the embedded engine keeps them: in the order they were written. The object names the last of its
+//! records, and each record the one before it.
+
+use std::ops::Bound;
+
+use redb::{ReadOnlyTable, ReadTransaction};
+
+use super::file::failed;
+use super::tables::{ENDS, OBJECTS, RECORDS, u64_of};
+use crate::error::{Error, Result};
+use crate::history::archive::{Filed, Order};
+use crate::history::record::{Head, Place, Record};
+use crate::key::Key;
+use crate::version::Version;
+
+/// A record, and whose it is.
+pub(crate) fn encode(key: &Key, place: Place, record: &Record) -> Result<Vec<u8>> {
+    Ok(postcard::to_stdvec(&(key, place, record))?)
+}
+
+/// Takes a kept record apart; `expected` is whose it should be, for the message.
+pub(crate) fn decode(expected: &Key, value: &[u8]) -> Result<Filed> {
+    let decoded = postcard::from_bytes(value);
+    let (key, place, record) = decoded
+        .map_err(|error| Error::damaged(format_args!("a change of {expected} can't be decoded: {error}")))?;
+    Ok(Filed { key, place, record })
+}
+
+/// The lives of keys, live and ended, and the records of each.
+pub(crate) struct Lives {
+    objects: ReadOnlyTable<&'static [u8], &'static [u8]>,
+    ends: ReadOnlyTable<&'static [u8], u64>,
+    records: ReadOnlyTable<u64, &'static [u8]>,
+}
+
+/// One life of a key.
+struct Life {
+    born: u64,
+    /// The version of its last record.
+    last: Version,
+}
+
+impl Lives {
+    pub fn open(read: &ReadTransaction) -> Result<Lives> {
+        Ok(Lives {
+            objects: read.open_table(OBJECTS).map_err(failed)?,
+            ends: read.open_table(ENDS).map_err(failed)?,
+            records: read.open_table(RECORDS).map_err(failed)?,
+        })
+    }
+
+    /// Records of one key, strictly beyond `beyond` in the given order.
+    pub fn records(
+        &self,
+        key: &Key,
+        beyond: Option<Place>,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Filed>> {
+        let mut lives = self.lives(key)?;
+        let mut found = Vec::new();
+        match order {
+            Order::NewestFirst => {
+                for life in lives.iter().rev().filter(|life| beyond.is_none_or(|edge| life.born <= edge.born))
+                {
+                    let wanted = |place: Place| beyond.is_none_or(|edge| place < edge);
+                    self.walk(key, life, limit - found.len(), wanted, &mut found)?;
+                    if found.len() == limit {
+                        break;
+                    }
+                }
+            }
+            Order::OldestFirst => {
+                lives.retain(|life| beyond.is_none_or(|edge| life.born >= edge.born));
+                for life in &lives {
+                    let mut records = Vec::new();
+                    let wanted = |place: Place| beyond.is_none_or(|edge| place > edge);
+                    self.walk(key, life, usize::MAX, wanted, &mut records)?;
+                    found.extend(records.into_iter().rev());
+                    if found.len() >= limit {
+                        break;
+                    }
+                }
+                found.truncate(limit);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Records of all keys, by key and place, strictly after `after`: some more than `limit`, so that no life is
+    /// walked twice.
+    pub fn all(&self, after: Option<(Key, Place)>, limit: usize) -> Result<Vec<Filed>> {
+        let mut found = Vec::new();
+        let mut next = match after {
+            None => self.key_after(None)?,
+            Some((key, place)) => {
+                found = self.records(&key, Some(place), Order::OldestFirst, usize::MAX)?;
+                self.key_after(Some(&key))?
+            }
+        };
+        while let Some(key) = next.filter(|_| found.len() < limit) {
+            found.extend(self.records(&key, None, Order::OldestFirst, usize::MAX)?);
+            next = self.key_after(Some(&key))?;
+        }
+        Ok(found)
+    }
+
+    /// The next key that has, or once had, an object.
+    fn key_after(&self, key: Option<&Key>) -> Result<Option<Key>> {
+        let object_edge = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_bytes()));
+        let mut objects = self.objects.range::<&[u8]>((object_edge, Bound::Unbounded)).map_err(failed)?;
+        let object = objects.next().transpose().map_err(failed)?.map(|(key, _)| key.value().to_vec());
+        // Behind all ends of this key, which stand under it and a NUL.
+        let past = key.map(|key| [key.as_bytes(), &[1]].concat());
+        let end_edge = past.as_deref().map_or(Bound::Unbounded, Bound::Included);
+        let mut ends = self.ends.range::<&[u8]>((end_edge, Bound::Unbounded)).map_err(failed)?;
+        let end = ends.next().transpose().map_err(failed)?;
+        let end = end.and_then(|(at, _)| Some(at.value().get(..at.value().len().checked_sub(9)?)?.to_vec()));
+        let next = match (object, end) {
+            (Some(object), Some(end)) => Some(object.min(end)),
+            (object, end) => object.or(end),
+        };
+        Ok(next.map(Key::new).transpose()?)
+    }
+
+    /// The lives of a key, oldest first.
+    fn lives(&self, key: &Key) -> Result<Vec<Life>> {
+        let from = [key.as_bytes(), &[0]].concat();
+        let to = [key.as_bytes(), &[1]].concat();
+        let mut lives = Vec::new();
+        for row in self.ends.range(from.as_slice()..to.as_slice()).map_err(failed)? {
+            let (at, last) = row.map_err(failed)?;
+            let born = at.value().get(from.len()..).and_then(u64_of);
+            let born = born.ok_or_else(|| Error::damaged("the end of a life"))?;
+            lives.push(Life { born, last: Version::new(last.value()) });
+        }
+        if let Some(value) = self.objects.get(key.as_bytes()).map_err(failed)? {
+            let (head, _) = Head::decode(value.value())?;
+            let last = if head.chain.at > Version::ZERO { head.chain.at } else { head.version };
+            lives.push(Life { born: head.chain.born, last });
+        }
+        Ok(lives)
+    }
+
+    /// Walks a life back from its last record to the first that is still kept.
+    fn walk(
+        &self,
+        key: &Key,
+        life: &Life,
+        limit: usize,
+        wanted: impl Fn(Place) -> bool,
+        found: &mut Vec<Filed>,
+    ) -> Result<()> {
+        let mut next = Some(life.last);
+        let mut left = limit;
+        while let Some(version) = next.filter(|_| left > 0) {
+            let Some(value) = self.records.get(version.get()).map_err(failed)? else { return Ok(()) };
+            let filed = decode(key, value.value())?;
+            if filed.key != *key || filed.place.born != life.born {
+                return Ok(());
+            }
+            let before = filed.record.before.as_ref();
+            // Always further back, or a record that was tampered with could lead in a circle.
+            next =
+                before.map(|before| before.record.unwrap_or(before.version)).filter(|older| *older < version);
+            if wanted(filed.place) {
+                found.push(filed);
+                left -= 1;
+            }
+        }
+        Ok(())
+    }
+}
