@@ -9,9 +9,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::committer::Job;
 use super::disk::{Disk, row_entries, row_number};
-use super::file::failed;
+use super::file::{Reached, failed};
 use super::records::Lives;
-use super::tables::{LOG, META, META_RECORD_BYTES, u64_of};
+use super::tables::{LOG, META};
 use crate::error::{Error, Result};
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::record::{Place, Record};
@@ -159,10 +159,7 @@ impl Archive for EmbeddedArchive {
     }
 
     fn bytes<'a>(&'a self) -> Later<'a, u64> {
-        Box::pin(async move {
-            let bytes = self.meta(META_RECORD_BYTES).await?;
-            Ok(bytes.and_then(|bytes| u64_of(&bytes)).unwrap_or(0))
-        })
+        self.read(|read| Ok(Reached::by(read)?.record_bytes))
     }
 }
 

@@ -11,9 +11,7 @@ use super::batch::Batch;
 use super::file::{self, Place, Reached, failed};
 use super::leases::{KeptLease, Leases};
 use super::records;
-use super::tables::{
-    ENDS, LEASES, LOG, META, META_BATCH, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, end_key, u64_of,
-};
+use super::tables::{ENDS, LEASES, LOG, META, META_REACHED, OBJECTS, RECORDS, end_key, u64_of};
 use crate::error::{Error, Result};
 use crate::history::archive::{Edit, LogEntry, RowId};
 use crate::version::Revision;
@@ -50,7 +48,7 @@ impl Disk {
     /// Opens the file again after a failure and tells how far it has come.
     pub fn reopen(&self) -> Result<Reached> {
         let database = file::open(&self.place, self.cache, &self.sync_failed)?;
-        let reached = Reached::by(&database)?;
+        let reached = Reached::by(&database.begin_read().map_err(failed)?)?;
         self.batch.store(reached.batch, Ordering::Release);
         self.database.store(Some(Arc::new(database)));
         Ok(reached)
@@ -157,9 +155,8 @@ fn write(
     }
     {
         let mut meta = write.open_table(META).map_err(failed)?;
-        meta.insert(META_REVISION, revision.get().to_be_bytes().as_slice()).map_err(failed)?;
-        meta.insert(META_BATCH, number.to_be_bytes().as_slice()).map_err(failed)?;
-        meta.insert(META_RECORD_BYTES, bytes.to_be_bytes().as_slice()).map_err(failed)?;
+        let reached = Reached { revision, batch: number, record_bytes: bytes };
+        meta.insert(META_REACHED, postcard::to_stdvec(&reached)?.as_slice()).map_err(failed)?;
     }
     write.commit().map_err(failed)?;
     Ok(bytes)

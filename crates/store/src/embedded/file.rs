@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use redb::backends::FileBackend;
-use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
+use redb::{Database, ReadTransaction, ReadableTable, StorageBackend};
 use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
 
 use super::storage::Storage;
-use super::tables::{
-    ENDS, FORMAT, LEASES, LOG, META, META_BATCH, META_FORMAT, META_RECORD_BYTES, META_REVISION, OBJECTS,
-    RECORDS, u64_of,
-};
+use super::tables::{ENDS, FORMAT, LEASES, LOG, META, META_FORMAT, META_REACHED, OBJECTS, RECORDS};
 use crate::error::{Error, Result};
 use crate::version::Revision;
 
@@ -112,25 +110,21 @@ fn make_tables(database: &Database) -> Result<()> {
 }
 
 /// How far a file has come.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Reached {
     pub revision: Revision,
-    /// The number of the last batch.
+    /// The number of the last batch: each has one, also those that make no revision.
     pub batch: u64,
     pub record_bytes: u64,
 }
 
 impl Reached {
-    pub fn by(database: &Database) -> Result<Reached> {
-        let read = database.begin_read().map_err(failed)?;
+    pub fn by(read: &ReadTransaction) -> Result<Reached> {
         let meta = read.open_table(META).map_err(failed)?;
-        let number = |name| -> Result<u64> {
-            Ok(meta.get(name).map_err(failed)?.and_then(|value| u64_of(value.value())).unwrap_or(0))
-        };
-        Ok(Reached {
-            revision: Revision::new(number(META_REVISION)?),
-            batch: number(META_BATCH)?,
-            record_bytes: number(META_RECORD_BYTES)?,
-        })
+        match meta.get(META_REACHED).map_err(failed)? {
+            Some(value) => Ok(postcard::from_bytes(value.value())?),
+            None => Ok(Reached::default()),
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use redb::{Database, ReadableDatabase, ReadableTable};
 
 use super::disk::row_entries;
-use super::file::failed;
+use super::file::{Reached, failed};
 use super::records;
-use super::tables::{LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, u64_of};
+use super::tables::{LOG, META, META_FLOOR, OBJECTS, RECORDS, u64_of};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
@@ -38,7 +38,8 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
     let number = |name| -> Result<u64> {
         Ok(meta.get(name).map_err(failed)?.and_then(|value| u64_of(value.value())).unwrap_or(0))
     };
-    let mut state = State { revision: Revision::new(number(META_REVISION)?), ..State::default() };
+    let reached_by_file = Reached::by(&read)?;
+    let mut state = State { revision: reached_by_file.revision, ..State::default() };
     for row in read.open_table(OBJECTS).map_err(failed)?.iter().map_err(failed)? {
         let (key, value) = row.map_err(failed)?;
         let (head, body) = Head::decode(value.value())?;
@@ -78,7 +79,7 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
     for commit in commits.into_iter().rev() {
         recent.push(commit);
     }
-    Ok(Loaded { state, recent, record_bytes: number(META_RECORD_BYTES)?, last_time })
+    Ok(Loaded { state, recent, record_bytes: reached_by_file.record_bytes, last_time })
 }
 
 /// The commits of these lines, newest first as the lines are, found by walking back from the present. Where the

@@ -62,7 +62,7 @@ impl Default for Settings {
             model: None,
             window: Window::default(),
             housekeeping: housekeeping::Rules::default(),
-            cache: 32 << 20,
+            cache: 8 << 20,
         }
     }
 }

@@ -61,25 +61,27 @@ impl Lives {
         let mut found = Vec::new();
         match order {
             Order::NewestFirst => {
-                for life in lives.iter().rev().filter(|life| beyond.is_none_or(|edge| life.born <= edge.born))
-                {
-                    let wanted = |place: Place| beyond.is_none_or(|edge| place < edge);
-                    self.walk(key, life, limit - found.len(), wanted, &mut found)?;
-                    if found.len() == limit {
-                        break;
+                lives.retain(|life| beyond.is_none_or(|edge| life.born <= edge.born));
+                for life in lives.iter().rev() {
+                    let records = self.walk(key, life, None);
+                    let wanted = records.filter(|filed| match (filed, beyond) {
+                        (Ok(filed), Some(edge)) => filed.place < edge,
+                        _ => true,
+                    });
+                    for filed in wanted.take(limit - found.len()) {
+                        found.push(filed?);
                     }
                 }
             }
             Order::OldestFirst => {
                 lives.retain(|life| beyond.is_none_or(|edge| life.born >= edge.born));
                 for life in &lives {
-                    let mut records = Vec::new();
-                    let wanted = |place: Place| beyond.is_none_or(|edge| place > edge);
-                    self.walk(key, life, usize::MAX, wanted, &mut records)?;
-                    found.extend(records.into_iter().rev());
                     if found.len() >= limit {
                         break;
                     }
+                    let mut records = self.walk(key, life, beyond).collect::<Result<Vec<_>>>()?;
+                    records.reverse();
+                    found.append(&mut records);
                 }
                 found.truncate(limit);
             }
@@ -142,32 +144,32 @@ impl Lives {
         Ok(lives)
     }
 
-    /// Walks a life back from its last record to the first that is still kept.
-    fn walk(
-        &self,
-        key: &Key,
+    /// Walks a life back from its last record to the first that is still kept, or that is not beyond `edge`.
+    fn walk<'a>(
+        &'a self,
+        key: &'a Key,
         life: &Life,
-        limit: usize,
-        wanted: impl Fn(Place) -> bool,
-        found: &mut Vec<Filed>,
-    ) -> Result<()> {
-        let mut next = Some(life.last);
-        let mut left = limit;
-        while let Some(version) = next.filter(|_| left > 0) {
-            let Some(value) = self.records.get(version.get()).map_err(failed)? else { return Ok(()) };
-            let filed = decode(key, value.value())?;
-            if filed.key != *key || filed.place.born != life.born {
-                return Ok(());
+        edge: Option<Place>,
+    ) -> impl Iterator<Item = Result<Filed>> + 'a {
+        let (born, mut next) = (life.born, Some(life.last));
+        std::iter::from_fn(move || {
+            let version = next.take()?;
+            let value = match self.records.get(version.get()).map_err(failed) {
+                Ok(found) => found?,
+                Err(error) => return Some(Err(error)),
+            };
+            let filed = match decode(key, value.value()) {
+                Ok(filed) => filed,
+                Err(error) => return Some(Err(error)),
+            };
+            if filed.key != *key || filed.place.born != born || edge.is_some_and(|edge| filed.place <= edge) {
+                return None;
             }
             let before = filed.record.before.as_ref();
             // Always further back, or a record that was tampered with could lead in a circle.
             next =
                 before.map(|before| before.record.unwrap_or(before.version)).filter(|older| *older < version);
-            if wanted(filed.place) {
-                found.push(filed);
-                left -= 1;
-            }
-        }
-        Ok(())
+            Some(Ok(filed))
+        })
     }
 }

@@ -2,11 +2,9 @@
 
 use redb::{Database, WriteTransaction};
 
-use super::file::failed;
+use super::file::{Reached, failed};
 use super::records;
-use super::tables::{
-    ENDS, LOG, META, META_FLOOR, META_RECORD_BYTES, META_REVISION, OBJECTS, RECORDS, end_key,
-};
+use super::tables::{ENDS, LOG, META, META_FLOOR, META_REACHED, OBJECTS, RECORDS, end_key};
 use crate::backup::restore::Restore;
 use crate::error::Result;
 use crate::history::archive::LogEntry;
@@ -109,9 +107,9 @@ impl Restore for Filling {
         {
             let mut meta = self.write().open_table(META).map_err(failed)?;
             let revision = self.revision.get().to_be_bytes();
-            meta.insert(META_REVISION, revision.as_slice()).map_err(failed)?;
+            let reached = Reached { revision: self.revision, batch: 0, record_bytes: self.record_bytes };
+            meta.insert(META_REACHED, postcard::to_stdvec(&reached)?.as_slice()).map_err(failed)?;
             meta.insert(META_FLOOR, revision.as_slice()).map_err(failed)?;
-            meta.insert(META_RECORD_BYTES, self.record_bytes.to_be_bytes().as_slice()).map_err(failed)?;
             if let Some(row) = self.last_row {
                 meta.insert(SETTLED, row.to_be_bytes().as_slice()).map_err(failed)?;
             }

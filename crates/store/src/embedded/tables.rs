@@ -23,11 +23,8 @@ pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta
 
 /// Names in [`META`].
 pub(crate) const META_FORMAT: &str = "engine/format";
-pub(crate) const META_REVISION: &str = "engine/revision";
 pub(crate) const META_FLOOR: &str = "engine/floor";
-/// The number of the last batch: each has one, also those that make no revision.
-pub(crate) const META_BATCH: &str = "engine/batch";
-pub(crate) const META_RECORD_BYTES: &str = "engine/record-bytes";
+pub(crate) const META_REACHED: &str = "engine/reached";
 
 /// Where the end of a life stands in [`ENDS`].
 pub(crate) fn end_key(key: &Key, born: u64) -> Vec<u8> {

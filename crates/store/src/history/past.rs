@@ -168,8 +168,11 @@ impl Past<'_> {
         }
         let mut beyond = None;
         let mut oldest: Option<Record> = None;
+        let mut step = STEP;
         loop {
-            let records = self.archive.records(key, beyond, Order::NewestFirst, STEP).await?;
+            let records = self.archive.records(key, beyond, Order::NewestFirst, step).await?;
+            // An engine may have to walk to where it left off: take more each time.
+            step *= 4;
             let Some((last, _)) = records.last() else { break };
             beyond = Some(*last);
             for (place, record) in records {

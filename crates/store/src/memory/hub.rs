@@ -21,6 +21,8 @@ pub(crate) struct Hub {
     pending: Mutex<bool>,
     wake: Condvar,
     closed: AtomicBool,
+    /// Whether there is any group.
+    any: AtomicBool,
 }
 
 #[derive(Default)]
@@ -105,6 +107,7 @@ impl Hub {
             pending: Mutex::new(false),
             wake: Condvar::new(),
             closed: AtomicBool::new(false),
+            any: AtomicBool::new(false),
         });
         let worker = Arc::clone(&hub);
         let spawned = std::thread::Builder::new().name("store-watch".into()).spawn(move || worker.run());
@@ -117,13 +120,21 @@ impl Hub {
 
     /// Says that something new was published.
     pub fn published(&self) {
+        // With nobody to tell, what was published waits for the first who joins. Sequentially consistent: either
+        // we see who joined, or who joined sees what we published.
+        if self.any.load(Ordering::SeqCst) {
+            self.nudge();
+        }
+    }
+
+    fn nudge(&self) {
         *locked(&self.pending) = true;
         self.wake.notify_one();
     }
 
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.published();
+        self.nudge();
         for group in locked(&self.groups).by_prefix.values() {
             group.changed.notify_waiters();
         }
@@ -159,6 +170,9 @@ impl Hub {
         });
         *groups.lengths.entry(prefix.len()).or_default() += 1;
         groups.by_prefix.insert(prefix, group.clone());
+        self.any.store(true, Ordering::SeqCst);
+        drop(groups);
+        self.nudge();
         group
     }
 
@@ -168,6 +182,7 @@ impl Hub {
             return;
         }
         groups.by_prefix.remove(group.prefix());
+        self.any.store(!groups.by_prefix.is_empty(), Ordering::SeqCst);
         let length = group.prefix.len();
         if let Some(count) = groups.lengths.get_mut(&length) {
             *count -= 1;

@@ -102,7 +102,7 @@ impl Window {
 
 impl Default for Window {
     fn default() -> Window {
-        Window { commits: 50_000, bytes: 64 << 20, age: Duration::from_secs(300) }
+        Window { commits: 20_000, bytes: 64 << 20, age: Duration::from_secs(300) }
     }
 }
 
