@@ -8,6 +8,8 @@ use crate::step::{self, Failure};
 #[derive(Subcommand)]
 pub enum What {
     /// Writes, reads, lists, watch fan-out, memory and reopening of the store.
+    // Its own `--help` says more.
+    #[command(disable_help_flag = true)]
     Store {
         /// Handed on to the bench as they are.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

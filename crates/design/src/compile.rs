@@ -1,0 +1,80 @@
+//! The effective site: what a design comes to once everything is inherited and resolved.
+//!
+//! What was designed and what it comes to are separate values; compiling changes neither the documents nor the models.
+
+mod boot_targets;
+mod drydock_json;
+mod duplicates;
+mod kernel_params;
+mod lshw;
+mod nic_selectors;
+mod node;
+mod route_domains;
+mod site;
+
+pub use kernel_params::{NoCommandLine, command_line};
+pub use lshw::{Lshw, LshwError, LshwInputs};
+pub use nic_selectors::Selector;
+pub use node::Node;
+pub use site::{BootActionTargets, Profile, Site};
+
+use crate::{
+    document::Document,
+    inherit::Refusal,
+    model::Design,
+    validate::{Report, validate},
+};
+
+/// A design and what became of it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The documents as they were written.
+    pub design: Design,
+    /// What they come to.
+    pub outcome: Outcome,
+    /// What the validators found, if they were asked.
+    pub report: Option<Report>,
+}
+
+/// What a design comes to.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Some documents cannot be read; nothing was compiled.
+    Unreadable,
+    /// References between the documents are broken; nothing was compiled. There is at least one mistake.
+    Refused(Vec<Refusal>),
+    /// The effective site.
+    Site(Box<Site>),
+}
+
+/// Types the documents and makes them one effective site. Whatever the documents are, this answers.
+pub fn compile(documents: &[Document], lshw: &LshwInputs) -> Compiled {
+    let design = Design::read(documents);
+    let outcome = if design.is_whole() {
+        Site::of(&design, lshw).map_or_else(Outcome::Refused, |site| Outcome::Site(Box::new(site)))
+    } else {
+        Outcome::Unreadable
+    };
+    Compiled { design, outcome, report: None }
+}
+
+impl Compiled {
+    /// The effective site, if there is one.
+    pub fn site(&self) -> Option<&Site> {
+        match &self.outcome {
+            Outcome::Site(site) => Some(site),
+            Outcome::Unreadable | Outcome::Refused(_) => None,
+        }
+    }
+
+    /// The same, with what all validators find. A design that did not compile has nothing to validate.
+    pub fn validated(mut self) -> Self {
+        self.report = self.site().map(|site| validate(&self.design, site));
+        self
+    }
+
+    /// As the original printed a design: its models, statuses and messages.
+    pub fn to_drydock_json(&self) -> serde_json::Value {
+        drydock_json::render(self)
+    }
+}

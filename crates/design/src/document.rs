@@ -1,0 +1,10 @@
+//! Documents: the envelope around every piece of a design, in the current and in the older form.
+
+mod envelope;
+mod load;
+
+pub use envelope::{Document, DocumentError, DocumentId, Envelope};
+pub use load::{LoadError, Loaded, load, parse};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! One document: what it is, what it is called, and what it says.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::yaml::{Node, Position};
+
+/// What names a document among all others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentId {
+    /// `namespace/Kind/version`, for both envelopes.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+}
+
+impl DocumentId {
+    /// The parts of a schema of the form `namespace/Kind/version`; nothing if it has another form.
+    pub fn schema_parts(&self) -> Option<(&str, &str, &str)> {
+        let mut parts = self.schema.split('/');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(namespace), Some(kind), Some(version), None) => Some((namespace, kind, version)),
+            _ => None,
+        }
+    }
+
+    /// The kind: `BaremetalNode` of `drydock/BaremetalNode/v1`.
+    pub fn kind(&self) -> Option<&str> {
+        self.schema_parts().map(|(_, kind, _)| kind)
+    }
+}
+
+impl fmt::Display for DocumentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.schema, self.name)
+    }
+}
+
+/// Which form a document was written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Envelope {
+    /// `schema`, `metadata`, `data`.
+    Deckhand,
+    /// `apiVersion`, `kind`, `metadata`, `spec`.
+    Legacy,
+}
+
+/// A document as it was read: named, its payload not yet understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Which form it was written in.
+    pub envelope: Envelope,
+    /// What it is and what it is called.
+    pub id: DocumentId,
+    /// All of `metadata`, a map.
+    pub metadata: Node,
+    /// The payload: `data` or `spec`; null when absent.
+    pub data: Node,
+    /// Where the document begins.
+    pub at: Position,
+}
+
+/// A document without a usable envelope; its author has to change it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{at}: {message}")]
+pub struct DocumentError {
+    /// Where.
+    pub at: Position,
+    /// What is missing or wrong.
+    pub message: String,
+}
+
+impl Document {
+    /// Takes the envelope off one YAML document.
+    pub fn from_node(node: Node) -> Result<Self, DocumentError> {
+        let refuse = |at: &Position, message: String| DocumentError { at: at.clone(), message };
+        if node.value.as_map().is_none() {
+            return Err(refuse(&node.at, format!("a document must be a map, this is {}", node.value.kind())));
+        }
+        let (envelope, schema) = match (node.get("schema"), node.get("apiVersion"), node.get("kind")) {
+            (Some(schema), ..) => (Envelope::Deckhand, text(schema, "schema")?),
+            (None, Some(version), Some(kind)) => (Envelope::Legacy, legacy_schema(version, kind)?),
+            _ => {
+                let message = "a document needs `schema`, or `apiVersion` and `kind`".to_owned();
+                return Err(refuse(&node.at, message));
+            }
+        };
+        let Some(metadata) = node.get("metadata") else {
+            return Err(refuse(&node.at, format!("a document of {schema} without `metadata`")));
+        };
+        if metadata.value.as_map().is_none() {
+            let message = format!("`metadata` must be a map, this is {}", metadata.value.kind());
+            return Err(refuse(&metadata.at, message));
+        }
+        let Some(name) = metadata.get("name") else {
+            return Err(refuse(&metadata.at, format!("a document of {schema} without `metadata.name`")));
+        };
+        let Some(name) = name.value.text().filter(|_| !name.value.is_null()) else {
+            return Err(refuse(
+                &name.at,
+                format!("`metadata.name` must be text, this is {}", name.value.kind()),
+            ));
+        };
+        let payload = match envelope {
+            Envelope::Deckhand => "data",
+            Envelope::Legacy => "spec",
+        };
+        let nothing = || Node { value: Default::default(), at: node.at.clone() };
+        Ok(Self {
+            envelope,
+            id: DocumentId { schema, name },
+            metadata: metadata.clone(),
+            data: node.get(payload).cloned().unwrap_or_else(nothing),
+            at: node.at,
+        })
+    }
+
+    /// The document's name.
+    pub fn name(&self) -> &str {
+        &self.id.name
+    }
+
+    /// The document's schema, `namespace/Kind/version`.
+    pub fn schema(&self) -> &str {
+        &self.id.schema
+    }
+}
+
+/// `drydock/v1` and `Network` name what the current form calls `drydock/Network/v1`.
+fn legacy_schema(version: &Node, kind: &Node) -> Result<String, DocumentError> {
+    let api_version = text(version, "apiVersion")?;
+    let kind = text(kind, "kind")?;
+    Ok(match api_version.split_once('/') {
+        Some((namespace, version)) => format!("{namespace}/{kind}/{version}"),
+        None => format!("{kind}/{api_version}"),
+    })
+}
+
+fn text(node: &Node, key: &str) -> Result<String, DocumentError> {
+    node.value.as_str().map(str::to_owned).ok_or_else(|| DocumentError {
+        at: node.at.clone(),
+        message: format!("`{key}` must be text, this is {}", node.value.kind()),
+    })
+}

@@ -1,0 +1,95 @@
+//! Documents from bytes, files and folders.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+
+use super::{Document, DocumentError};
+use crate::yaml::{self, Warning, YamlError};
+
+/// Documents and what was noticed while they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The documents, in the order of the files and within them.
+    pub documents: Vec<Document>,
+    /// What was read all the same but is probably not meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why documents can't be read.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// A file or folder can't be opened: check the path and its permissions.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder holds no `*.yaml` or `*.yml` at any depth: probably the wrong one.
+    #[error("no *.yaml or *.yml file under {}", .0.display())]
+    NoFiles(PathBuf),
+    /// A file is not YAML.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// A document has no usable envelope.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+/// Reads the documents of a stream; `file` is what messages call it. Empty documents are passed over.
+pub fn parse(file: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
+    let stream = yaml::read(file, bytes)?;
+    let nodes = stream.documents.into_iter().filter(|node| !node.value.is_null());
+    let documents = nodes.map(Document::from_node).collect::<Result<_, _>>()?;
+    Ok(Loaded { documents, warnings: stream.warnings })
+}
+
+/// Reads files and folders, in the order given; of a folder every `*.yaml` and `*.yml` at any depth, sorted
+/// by path.
+pub fn load<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Loaded, LoadError> {
+    let mut loaded = Loaded::default();
+    for path in paths {
+        for file in files_of(path.as_ref())? {
+            let bytes = fs::read(&file).map_err(|source| LoadError::Io { path: file.clone(), source })?;
+            let more = parse(&file.to_string_lossy(), &bytes)?;
+            loaded.documents.extend(more.documents);
+            loaded.warnings.extend(more.warnings);
+        }
+    }
+    Ok(loaded)
+}
+
+/// A file is taken whatever its name is; in folders the name decides.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let unreadable = |source| LoadError::Io { path: path.to_owned(), source };
+    if !fs::metadata(path).map_err(unreadable)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    if files.is_empty() {
+        return Err(LoadError::NoFiles(path.to_owned()));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
+    let unreadable = |source| LoadError::Io { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let path = entry.path();
+        // A link to a folder is not followed: it may lead back up.
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Chains of profiles: each is merged once, after the one it inherits from.
+
+use std::{collections::HashMap, sync::Arc};
+
+use indexmap::IndexMap;
+
+use super::{ledger::Ledger, refusal::Refusal, settings};
+use crate::model::{DocumentRef, Field, HostProfile, HostSettings, Set};
+
+/// Settings after inheritance, and how they came to be.
+#[derive(Clone, Debug)]
+pub struct Effective {
+    /// The settings, without markers. Each value carries the document that set it.
+    pub settings: HostSettings,
+    /// What was overridden or removed, level by level.
+    pub ledger: Arc<Ledger>,
+}
+
+impl Effective {
+    fn over(parent: Option<&Self>, document: &Arc<DocumentRef>, own: &HostSettings) -> Self {
+        let nothing = HostSettings::default();
+        let inherited = parent.map_or(&nothing, |parent| &parent.settings);
+        let mut ledger = Ledger::of(document, parent.map(|parent| &parent.ledger));
+        let settings = settings::merge(&mut ledger, inherited, own);
+        Self { settings, ledger: Arc::new(ledger) }
+    }
+
+    /// The documents that took part, the nearest first.
+    pub fn chain(&self) -> impl Iterator<Item = &Arc<DocumentRef>> {
+        self.ledger.levels().map(Ledger::document)
+    }
+}
+
+/// All host profiles of a design after inheritance, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles {
+    by_name: HashMap<String, Effective>,
+    broken: HashMap<String, Refusal>,
+    cycles: Vec<Refusal>,
+}
+
+impl Profiles {
+    /// Resolves every profile.
+    pub fn resolve(profiles: &[HostProfile]) -> Self {
+        let designed: HashMap<&str, &HostProfile> =
+            profiles.iter().map(|profile| (profile.name(), profile)).collect();
+        let mut resolved = Self::default();
+        for profile in profiles {
+            let chain = resolved.unresolved_chain(profile, &designed);
+            for link in chain.into_iter().rev() {
+                resolved.add(link, &designed);
+            }
+        }
+        resolved
+    }
+
+    /// The effective settings of a profile. Those of a broken one hold what is known.
+    pub fn get(&self, name: &str) -> Option<&Effective> {
+        self.by_name.get(name)
+    }
+
+    /// What is wrong with a profile: it has an ancestor that is not in the design, or is its own.
+    pub fn mistake(&self, name: &str) -> Option<&Refusal> {
+        self.broken.get(name)
+    }
+
+    /// The circles in which profiles inherit, each told once.
+    pub fn cycles(&self) -> &[Refusal] {
+        &self.cycles
+    }
+
+    /// What a document says, merged over the profile it inherits from.
+    pub fn effective(
+        &self,
+        document: &Arc<DocumentRef>,
+        parent: &Field<String>,
+        own: &HostSettings,
+    ) -> Result<Effective, Refusal> {
+        let Some(parent) = parent else { return Ok(Effective::over(None, document, own)) };
+        if let Some(mistake) = self.mistake(&parent.value) {
+            return Err(mistake.clone());
+        }
+        let inherited = self.get(&parent.value).ok_or_else(|| unknown(document, parent))?;
+        Ok(Effective::over(Some(inherited), document, own))
+    }
+
+    /// Resolves a profile whose parent is resolved, or missing.
+    fn add(&mut self, profile: &HostProfile, designed: &HashMap<&str, &HostProfile>) {
+        let name = profile.name().to_owned();
+        let parent = profile.parent.as_ref();
+        let mistake = parent.and_then(|parent| match self.mistake(&parent.value) {
+            Some(inherited) => Some(inherited.clone()),
+            None if designed.contains_key(parent.value.as_str()) => None,
+            None => Some(unknown(&profile.document, parent)),
+        });
+        if let Some(mistake) = mistake {
+            self.broken.entry(name.clone()).or_insert(mistake);
+        }
+        let inherited = parent.and_then(|parent| self.get(&parent.value));
+        let effective = Effective::over(inherited, &profile.document, &profile.settings);
+        self.by_name.insert(name, effective);
+    }
+
+    /// A profile and those of its ancestors that are not resolved yet, the nearest first. A walk, not a recursion: chains
+    /// may be as long as a design. A circle is noted and cut where it closes.
+    fn unresolved_chain<'d>(
+        &mut self,
+        profile: &'d HostProfile,
+        designed: &HashMap<&str, &'d HostProfile>,
+    ) -> Vec<&'d HostProfile> {
+        let mut chain: IndexMap<&str, &HostProfile> = IndexMap::new();
+        let mut next = Some(profile);
+        while let Some(link) = next.filter(|link| !self.by_name.contains_key(link.name())) {
+            if let Some(start) = chain.get_index_of(link.name()) {
+                let members = chain.keys().skip(start).copied().chain([link.name()]).map(str::to_owned);
+                let cycle = Refusal::ProfileCycle { chain: members.collect() };
+                self.broken.extend(chain.keys().map(|name| ((*name).to_owned(), cycle.clone())));
+                self.cycles.push(cycle);
+                break;
+            }
+            chain.insert(link.name(), link);
+            next = link.parent.as_ref().and_then(|parent| designed.get(parent.value.as_str()).copied());
+        }
+        chain.into_values().collect()
+    }
+}
+
+fn unknown(document: &DocumentRef, name: &Set<String>) -> Refusal {
+    Refusal::UnknownHostProfile {
+        referrer: document.to_string(),
+        at: name.by.clone(),
+        missing: name.value.clone(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Every effective value in words: its path, what it is, who set it, whom it overrode.
+
+use std::collections::HashMap;
+
+use super::{
+    chain::Effective,
+    ledger::{Change, Ledger},
+};
+use crate::model::{
+    Field, FileSystem, HostSettings, Interface, Origin, Set, StorageDevice, Texts, VolumeGroup,
+};
+
+/// One effective value and how it came to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The path of the field, such as `storage.physical_devices.sda.partitions.root.size`.
+    pub path: String,
+    /// The value.
+    pub value: String,
+    /// Who set it; nobody did if it is a default.
+    pub by: Option<Origin>,
+    /// The values it took the place of, the latest first.
+    pub overrode: Vec<Change>,
+}
+
+/// Explains every effective value, in the order of the fields.
+pub fn explain(effective: &Effective) -> Vec<Explanation> {
+    let mut leaves = Leaves::default();
+    leaves.settings(&effective.settings);
+    let mut explanations = leaves.found;
+    let mut changes: HashMap<&str, Vec<&Change>> = HashMap::new();
+    for change in effective.ledger.levels().flat_map(Ledger::changes) {
+        changes.entry(&change.path).or_default().push(change);
+    }
+    for explanation in &mut explanations {
+        let lost = changes.get(explanation.path.as_str()).into_iter().flatten();
+        explanation.overrode = lost.map(|change| (*change).clone()).collect();
+    }
+    explanations
+}
+
+#[derive(Default)]
+struct Leaves {
+    found: Vec<Explanation>,
+}
+
+impl Leaves {
+    fn leaf(&mut self, path: String, value: impl ToString, by: Option<&Origin>) {
+        self.found.push(Explanation {
+            path,
+            value: value.to_string(),
+            by: by.cloned(),
+            overrode: Vec::new(),
+        });
+    }
+
+    fn scalar<T: ToString>(&mut self, path: &str, field: &Field<T>) {
+        if let Some(set) = field {
+            self.leaf(path.to_owned(), set.value.to_string(), Some(&set.by));
+        }
+    }
+
+    fn scalar_or<T: ToString>(&mut self, path: &str, field: &Field<T>, default: &str) {
+        match field {
+            Some(_) => self.scalar(path, field),
+            None => self.leaf(path.to_owned(), default, None),
+        }
+    }
+
+    fn list(&mut self, path: &str, list: &[Set<String>]) {
+        for entry in list {
+            self.leaf(format!("{path}[{}]", entry.value), &entry.value, Some(&entry.by));
+        }
+    }
+
+    fn dict(&mut self, path: &str, texts: &Texts) {
+        for (key, set) in texts {
+            self.leaf(format!("{path}.{key}"), &set.value, Some(&set.by));
+        }
+    }
+
+    fn settings(&mut self, settings: &HostSettings) {
+        self.scalar("hardware_profile", &settings.hardware_profile);
+        self.scalar("primary_network", &settings.primary_network);
+        self.scalar("oob.type", &settings.oob_type);
+        self.dict("oob", &settings.oob_parameters);
+        self.scalar("platform.image", &settings.image);
+        self.scalar("platform.kernel", &settings.kernel);
+        self.dict("platform.kernel_params", &settings.kernel_params);
+        self.list("metadata.tags", &settings.tags);
+        self.dict("metadata.owner_data", &settings.owner_data);
+        self.scalar("metadata.rack", &settings.rack);
+        for interface in &settings.interfaces {
+            self.interface(interface);
+        }
+        for device in &settings.storage_devices {
+            self.device(device);
+        }
+        for group in &settings.volume_groups {
+            self.group(group);
+        }
+    }
+
+    fn interface(&mut self, interface: &Interface) {
+        let path = format!("interfaces.{}", interface.name.value);
+        self.leaf(path.clone(), &interface.name.value, Some(&interface.name.by));
+        self.scalar(&format!("{path}.device_link"), &interface.link);
+        self.list(&format!("{path}.slaves"), &interface.slaves);
+        self.list(&format!("{path}.networks"), &interface.networks);
+        if let Some(sriov) = &interface.sriov {
+            self.scalar_or(&format!("{path}.sriov.vf_count"), &sriov.vf_count, "0");
+            self.scalar_or(&format!("{path}.sriov.trustedmode"), &sriov.trustedmode, "false");
+        }
+    }
+
+    fn device(&mut self, device: &StorageDevice) {
+        let path = format!("storage.physical_devices.{}", device.name.value);
+        self.leaf(path.clone(), &device.name.value, Some(&device.name.by));
+        if let Some(labels) = &device.labels {
+            self.dict(&format!("{path}.labels"), labels);
+        }
+        self.scalar(&format!("{path}.volume_group"), &device.volume_group);
+        for partition in device.partitions.iter().flatten() {
+            let path = format!("{path}.partitions.{}", partition.name.value);
+            self.leaf(path.clone(), &partition.name.value, Some(&partition.name.by));
+            self.scalar(&format!("{path}.size"), &partition.size);
+            self.scalar(&format!("{path}.part_uuid"), &partition.part_uuid);
+            self.scalar(&format!("{path}.volume_group"), &partition.volume_group);
+            self.scalar(&format!("{path}.bootable"), &partition.bootable);
+            self.filesystem(&path, &partition.filesystem);
+        }
+    }
+
+    fn group(&mut self, group: &VolumeGroup) {
+        let path = format!("storage.volume_groups.{}", group.name.value);
+        self.leaf(path.clone(), &group.name.value, Some(&group.name.by));
+        self.scalar(&format!("{path}.vg_uuid"), &group.vg_uuid);
+        for volume in &group.logical_volumes {
+            let path = format!("{path}.logical_volumes.{}", volume.name.value);
+            self.leaf(path.clone(), &volume.name.value, Some(&volume.name.by));
+            self.scalar(&format!("{path}.size"), &volume.size);
+            self.scalar(&format!("{path}.lv_uuid"), &volume.lv_uuid);
+            self.filesystem(&path, &volume.filesystem);
+        }
+    }
+
+    fn filesystem(&mut self, owner: &str, filesystem: &Option<FileSystem>) {
+        let Some(filesystem) = filesystem else { return };
+        let path = format!("{owner}.filesystem");
+        self.scalar(&format!("{path}.mountpoint"), &filesystem.mountpoint);
+        self.scalar_or(&format!("{path}.fstype"), &filesystem.fstype, FileSystem::FSTYPE);
+        self.scalar_or(
+            &format!("{path}.mount_options"),
+            &filesystem.mount_options,
+            FileSystem::MOUNT_OPTIONS,
+        );
+        self.scalar(&format!("{path}.fs_uuid"), &filesystem.fs_uuid);
+        self.scalar(&format!("{path}.fs_label"), &filesystem.fs_label);
+    }
+}

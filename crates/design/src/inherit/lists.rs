@@ -1,0 +1,31 @@
+//! The list rule: the child's entries first, then those of the parent that it neither repeats nor removes with `!`.
+
+use super::ledger::{Ledger, Manner};
+use crate::model::Set;
+
+pub(super) fn merge(
+    ledger: &mut Ledger,
+    path: &str,
+    parent: &[Set<String>],
+    child: &[Set<String>],
+) -> Vec<Set<String>> {
+    let mut merged: Vec<Set<String>> =
+        child.iter().filter(|entry| !entry.value.starts_with('!')).cloned().collect();
+    let own = merged.len();
+    for entry in parent {
+        let remover = child.iter().find(|marker| marker.value.strip_prefix('!') == Some(&entry.value));
+        let repeater = merged[..own].iter().find(|own| own.value == entry.value);
+        match (repeater, remover) {
+            (Some(own), _) => {
+                let path = format!("{path}[{}]", entry.value);
+                ledger.note(&path, Manner::Overridden, &entry.value, &entry.by, &own.by);
+            }
+            (None, Some(marker)) => {
+                let path = format!("{path}[{}]", entry.value);
+                ledger.note(&path, Manner::Removed, &entry.value, &entry.by, &marker.by);
+            }
+            (None, None) => merged.push(entry.clone()),
+        }
+    }
+    merged
+}

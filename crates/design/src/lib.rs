@@ -1,0 +1,9 @@
+//! Site design: reads documents, layers them, and computes what every node shall be, with the origin of each value.
+
+pub mod compile;
+pub mod deckhand;
+pub mod document;
+pub mod inherit;
+pub mod model;
+pub mod validate;
+pub mod yaml;

@@ -1,0 +1,40 @@
+//! The kinds of a site design as types: one file per kind, read strictly, every value with its origin.
+//!
+//! Documents of the current envelope are held to the shape of their kind: unknown fields and wrong types are problems with
+//! a file and line, all of them collected. Documents of the legacy envelope were never held to anything; they are read as
+//! far as they make sense.
+
+mod baremetal_node;
+mod boot_action;
+mod design;
+mod hardware_profile;
+mod host_profile;
+mod host_settings;
+mod interface;
+mod network;
+mod network_link;
+mod node_filter;
+mod origin;
+mod problem;
+mod rack;
+mod region;
+mod section;
+mod size;
+mod storage;
+
+pub use baremetal_node::{Address, Addressing, BaremetalNode};
+pub use boot_action::{Asset, BootAction};
+pub use design::{Design, Outcome};
+pub use hardware_profile::{DeviceAlias, HardwareProfile, Hugepages};
+pub use host_profile::HostProfile;
+pub use host_settings::HostSettings;
+pub use interface::{Interface, Sriov};
+pub use network::{DhcpRelay, Labels, Network, Range, Route};
+pub use network_link::{BondMode, Bonding, NetworkLink, TrunkMode};
+pub use node_filter::{Criteria, NodeFilter};
+pub use origin::{DocumentRef, Field, Origin, Set, Texts, text, values};
+pub use problem::{Fault, Problem};
+pub use rack::{Rack, TorSwitch};
+pub use region::{Region, Repositories, Repository, TagDefinition};
+pub use size::{Size, SizeError, Space, Unit};
+pub use storage::{FileSystem, LogicalVolume, Partition, StorageDevice, VolumeGroup};

@@ -1,0 +1,163 @@
+//! All documents of a site, typed, with every problem found on the way.
+
+use std::sync::Arc;
+
+use super::{
+    BaremetalNode, BootAction, DocumentRef, Fault, HardwareProfile, HostProfile, Network, NetworkLink,
+    Problem, Rack, Region,
+    section::{Reading, Section},
+};
+use crate::{
+    document::{Document, Envelope},
+    yaml::Position,
+};
+
+/// A design as it was written: typed documents in the order of the files, nothing inherited yet.
+#[derive(Clone, Debug, Default)]
+pub struct Design {
+    /// The site; the last one written.
+    pub region: Option<Region>,
+    /// Cabinets.
+    pub racks: Vec<Rack>,
+    /// Links.
+    pub network_links: Vec<NetworkLink>,
+    /// Networks.
+    pub networks: Vec<Network>,
+    /// Models of machine.
+    pub hardware_profiles: Vec<HardwareProfile>,
+    /// Shared settings.
+    pub host_profiles: Vec<HostProfile>,
+    /// Hosts.
+    pub nodes: Vec<BaremetalNode>,
+    /// What hosts get when deployed.
+    pub boot_actions: Vec<BootAction>,
+    /// How the reading of each document went, in order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// How the reading of one document went.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The document.
+    pub document: Arc<DocumentRef>,
+    /// In which form it was written.
+    pub envelope: Envelope,
+    /// Where it begins.
+    pub at: Position,
+    /// What was found.
+    pub problems: Vec<Problem>,
+}
+
+impl Outcome {
+    /// Whether the document is part of the design.
+    pub fn is_accepted(&self) -> bool {
+        !self.problems.iter().any(|problem| problem.fault.refuses())
+    }
+}
+
+impl Design {
+    /// Types all documents of the `drydock` namespace; those of others are passed over.
+    pub fn read(documents: &[Document]) -> Self {
+        let mut design = Self::default();
+        for document in documents {
+            if let Some(("drydock", kind, version)) = document.id.schema_parts() {
+                design.take(document, kind, version);
+            }
+        }
+        design
+    }
+
+    /// Whether every document was accepted.
+    pub fn is_whole(&self) -> bool {
+        self.outcomes.iter().all(Outcome::is_accepted)
+    }
+
+    /// The form of the documents: legacy if the first one is.
+    pub fn envelope(&self) -> Envelope {
+        self.outcomes.first().map_or(Envelope::Deckhand, |outcome| outcome.envelope)
+    }
+
+    fn take(&mut self, document: &Document, kind: &str, version: &str) {
+        let reference = Arc::new(DocumentRef {
+            kind: kind.to_owned(),
+            name: document.name().to_owned(),
+            schema: (document.envelope == Envelope::Deckhand).then(|| document.schema().to_owned()),
+            layer: layer(document),
+        });
+        let mut reading = Reading::new(Arc::clone(&reference), document.envelope);
+        let typed = match version {
+            "v1" => Typed::read(&mut reading, document, kind),
+            _ => Err(UnknownKind),
+        };
+        if typed.is_err() {
+            let message = format!("there is no kind {kind} of version {version}");
+            reading.invalid(&document.at, "", message);
+        }
+        let problems = reading.into_problems();
+        let outcome =
+            Outcome { document: reference, envelope: document.envelope, at: document.at.clone(), problems };
+        if let (true, Ok(Some(typed))) = (outcome.is_accepted(), typed) {
+            self.file(typed);
+        }
+        self.outcomes.push(outcome);
+    }
+
+    fn file(&mut self, typed: Typed) {
+        match typed {
+            Typed::Region(region) => self.region = Some(region),
+            Typed::Rack(rack) => self.racks.push(rack),
+            Typed::NetworkLink(link) => self.network_links.push(link),
+            Typed::Network(network) => self.networks.push(network),
+            Typed::HardwareProfile(profile) => self.hardware_profiles.push(profile),
+            Typed::HostProfile(profile) => self.host_profiles.push(profile),
+            Typed::BaremetalNode(node) => self.nodes.push(node),
+            Typed::BootAction(action) => self.boot_actions.push(action),
+        }
+    }
+}
+
+struct UnknownKind;
+
+enum Typed {
+    Region(Region),
+    Rack(Rack),
+    NetworkLink(NetworkLink),
+    Network(Network),
+    HardwareProfile(HardwareProfile),
+    HostProfile(HostProfile),
+    BaremetalNode(BaremetalNode),
+    BootAction(BootAction),
+}
+
+impl Typed {
+    fn read(reading: &mut Reading, document: &Document, kind: &str) -> Result<Option<Self>, UnknownKind> {
+        let read: fn(&mut Reading, &Section) -> Option<Self> = match kind {
+            "Region" => |reading, data| Some(Self::Region(Region::read(reading, data))),
+            "Rack" => |reading, data| Some(Self::Rack(Rack::read(reading, data))),
+            "NetworkLink" => |reading, data| Some(Self::NetworkLink(NetworkLink::read(reading, data))),
+            "Network" => |reading, data| Network::read(reading, data).map(Self::Network),
+            "HardwareProfile" => {
+                |reading, data| Some(Self::HardwareProfile(HardwareProfile::read(reading, data)))
+            }
+            "HostProfile" => |reading, data| Some(Self::HostProfile(HostProfile::read(reading, data))),
+            "BaremetalNode" => |reading, data| Some(Self::BaremetalNode(BaremetalNode::read(reading, data))),
+            "BootAction" => |reading, data| Some(Self::BootAction(BootAction::read(reading, data))),
+            _ => return Err(UnknownKind),
+        };
+        let data = Section::of(reading, &document.data, "");
+        Ok(data.and_then(|data| read(reading, &data)))
+    }
+}
+
+/// The Deckhand layer a document says it is for.
+fn layer(document: &Document) -> Option<String> {
+    let definition = document.metadata.get("layeringDefinition")?;
+    definition.get("layer")?.value.as_str().map(str::to_owned)
+}
+
+impl Outcome {
+    /// The problems the original would have told of as schema errors, `DD001`.
+    pub fn shape_problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| problem.fault == Fault::Shape)
+    }
+}

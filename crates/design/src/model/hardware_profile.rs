@@ -1,0 +1,127 @@
+//! HardwareProfile: what a model of machine is, and the names its devices go by.
+
+use std::sync::Arc;
+
+use super::{
+    DocumentRef, Field, Set, Texts,
+    section::{Reading, Section},
+};
+
+/// A model of machine.
+#[derive(Clone, Debug)]
+pub struct HardwareProfile {
+    /// The document.
+    pub document: Arc<DocumentRef>,
+    /// Who makes it.
+    pub vendor: Field<String>,
+    /// The generation of the chassis.
+    pub generation: Field<String>,
+    /// The version within the generation.
+    pub hw_version: Field<String>,
+    /// The firmware it is certified with.
+    pub bios_version: Field<String>,
+    /// `bios` or `uefi`.
+    pub boot_mode: Field<String>,
+    /// `pxe`, `usb` or `hdd`.
+    pub bootstrap_protocol: Field<String>,
+    /// The interface it boots from, as its BMC counts them.
+    pub pxe_interface: Field<i64>,
+    /// Names for devices, by where they are plugged in.
+    pub aliases: Vec<DeviceAlias>,
+    /// Named sets of processors; the legacy envelope has none.
+    pub cpu_sets: Option<Texts>,
+    /// Named pools of huge pages; the legacy envelope has none.
+    pub hugepages: Option<Vec<Hugepages>>,
+}
+
+/// A name for the device at an address.
+#[derive(Clone, Debug)]
+pub struct DeviceAlias {
+    /// The name.
+    pub alias: Set<String>,
+    /// Where it is on its bus; `regexp:` makes the rest a pattern over PCI addresses.
+    pub address: Field<String>,
+    /// `pci` or `scsi`.
+    pub bus_type: Field<String>,
+    /// What should be there.
+    pub dev_type: Field<String>,
+}
+
+/// A pool of huge pages.
+#[derive(Clone, Debug)]
+pub struct Hugepages {
+    /// Its name.
+    pub name: Set<String>,
+    /// The size of a page.
+    pub size: Field<String>,
+    /// How many.
+    pub count: Field<i64>,
+}
+
+const FIELDS: [&str; 10] = [
+    "vendor",
+    "generation",
+    "hw_version",
+    "bios_version",
+    "boot_mode",
+    "bootstrap_protocol",
+    "pxe_interface",
+    "device_aliases",
+    "cpu_sets",
+    "hugepages",
+];
+
+impl HardwareProfile {
+    pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
+        data.only(reading, &FIELDS);
+        let aliases = data.named_sections(reading, "device_aliases");
+        let mut profile = Self {
+            document: reading.document(),
+            vendor: data.text(reading, "vendor"),
+            generation: data.text(reading, "generation"),
+            hw_version: data.text(reading, "hw_version"),
+            bios_version: data.text(reading, "bios_version"),
+            boot_mode: data.one_of(reading, "boot_mode", &["bios", "uefi"]),
+            bootstrap_protocol: data.one_of(reading, "bootstrap_protocol", &["pxe", "usb", "hdd"]),
+            pxe_interface: data.integer(reading, "pxe_interface"),
+            aliases: aliases.into_iter().map(|(name, one)| DeviceAlias::read(reading, name, &one)).collect(),
+            cpu_sets: None,
+            hugepages: None,
+        };
+        if reading.is_strict() {
+            let pools = data.named_sections(reading, "hugepages");
+            profile.cpu_sets = Some(data.text_map(reading, "cpu_sets", Reading::text).unwrap_or_default());
+            profile.hugepages =
+                Some(pools.into_iter().map(|(name, pool)| Hugepages::read(reading, name, &pool)).collect());
+        }
+        profile
+    }
+
+    /// The profile's name.
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+}
+
+impl DeviceAlias {
+    fn read(reading: &mut Reading, alias: Set<String>, device: &Section) -> Self {
+        Self {
+            alias,
+            address: device.text(reading, "address"),
+            bus_type: device.text(reading, "bus_type"),
+            dev_type: device.text(reading, "dev_type"),
+        }
+    }
+}
+
+impl Hugepages {
+    fn read(reading: &mut Reading, name: Set<String>, pool: &Section) -> Self {
+        pool.only(reading, &["size", "count"]);
+        let count = pool.integer(reading, "count");
+        if let Some(negative) = count.as_ref().filter(|count| count.value < 0) {
+            let path = pool.path_of("count");
+            reading.misshaped(&negative.by.at, &path, format!("{} pages cannot be", negative.value));
+        }
+        Self { name, size: pool.text(reading, "size"), count }
+    }
+}

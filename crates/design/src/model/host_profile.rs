@@ -1,0 +1,33 @@
+//! HostProfile: settings that several hosts share, by inheritance.
+
+use std::sync::Arc;
+
+use super::{
+    DocumentRef, Field, HostSettings,
+    host_settings::FIELDS,
+    section::{Reading, Section},
+};
+
+/// Settings that several hosts share.
+#[derive(Clone, Debug)]
+pub struct HostProfile {
+    /// The document.
+    pub document: Arc<DocumentRef>,
+    /// The profile it inherits from.
+    pub parent: Field<String>,
+    /// What it says itself, markers included.
+    pub settings: HostSettings,
+}
+
+impl HostProfile {
+    pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
+        data.only(reading, &FIELDS);
+        let (settings, _) = HostSettings::read(reading, data);
+        Self { document: reading.document(), parent: data.text(reading, "host_profile"), settings }
+    }
+
+    /// The profile's name.
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+}

@@ -1,0 +1,59 @@
+//! Rack: a cabinet, its switches and where it stands.
+
+use std::sync::Arc;
+
+use super::{
+    DocumentRef, Field, Set, Texts,
+    section::{Reading, Section},
+};
+
+/// A cabinet of the site.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    /// The document.
+    pub document: Arc<DocumentRef>,
+    /// The switches at its top.
+    pub tor_switches: Vec<TorSwitch>,
+    /// Where it stands, in words of the operator.
+    pub location: Texts,
+    /// Networks that do not leave the rack.
+    pub local_networks: Vec<Set<String>>,
+}
+
+/// A switch at the top of a rack.
+#[derive(Clone, Debug)]
+pub struct TorSwitch {
+    /// Its name.
+    pub name: Set<String>,
+    /// Where it is managed.
+    pub mgmt_ip: Field<String>,
+    /// The controller that manages it. The original drops it.
+    pub sdn_api_uri: Field<String>,
+}
+
+impl Rack {
+    pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
+        data.only(reading, &["tor_switches", "location", "local_networks", "labels"]);
+        let switches = data.named_sections(reading, "tor_switches");
+        data.section(reading, "labels");
+        Self {
+            document: reading.document(),
+            tor_switches: switches
+                .into_iter()
+                .map(|(name, one)| TorSwitch::read(reading, name, &one))
+                .collect(),
+            location: data.text_map(reading, "location", Reading::coerced).unwrap_or_default(),
+            local_networks: data.texts(reading, "local_networks").unwrap_or_default(),
+        }
+    }
+}
+
+impl TorSwitch {
+    fn read(reading: &mut Reading, name: Set<String>, switch: &Section) -> Self {
+        Self {
+            name,
+            mgmt_ip: switch.text(reading, "mgmt_ip"),
+            sdn_api_uri: switch.text(reading, "sdn_api_uri"),
+        }
+    }
+}

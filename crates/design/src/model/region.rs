@@ -1,0 +1,131 @@
+//! Region: the site itself. A design has one; the last one written wins.
+
+use std::sync::Arc;
+
+use super::{
+    DocumentRef, Field, Set, Texts,
+    section::{Reading, Section},
+};
+
+/// The site: tags, keys and package repositories that hold for all of it.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The document.
+    pub document: Arc<DocumentRef>,
+    /// Tags that hardware earns by what it is.
+    pub tag_definitions: Vec<TagDefinition>,
+    /// SSH public keys of those who may log in.
+    pub authorized_keys: Vec<Set<String>>,
+    /// Where packages come from; `None` leaves it to the provisioner.
+    pub repositories: Option<Repositories>,
+}
+
+/// A tag and the question that earns it.
+#[derive(Clone, Debug)]
+pub struct TagDefinition {
+    /// The tag.
+    pub tag: Field<String>,
+    /// How the definition is asked; `lshw_xpath`.
+    pub definition_type: Field<String>,
+    /// The question.
+    pub definition: Field<String>,
+}
+
+/// The package repositories of a site.
+#[derive(Clone, Debug)]
+pub struct Repositories {
+    /// Whether repositories not named here are taken away.
+    pub remove_unlisted: bool,
+    /// Those named, in order.
+    pub list: Vec<Repository>,
+}
+
+/// One package repository.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    /// Its name.
+    pub name: Set<String>,
+    /// `apt` or `rpm`.
+    pub repo_type: Field<String>,
+    /// Where it is.
+    pub url: Field<String>,
+    /// The distributions it serves.
+    pub distributions: Option<Vec<Set<String>>>,
+    /// Pockets such as `security`.
+    pub subrepos: Option<Vec<Set<String>>>,
+    /// Components such as `main`.
+    pub components: Option<Vec<Set<String>>>,
+    /// The key its packages are signed with.
+    pub gpgkey: Field<String>,
+    /// Architectures it serves.
+    pub arches: Option<Vec<Set<String>>>,
+    /// Anything else the package tool takes.
+    pub options: Option<Texts>,
+}
+
+impl Region {
+    pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
+        data.only(reading, &["tag_definitions", "authorized_keys", "repositories"]);
+        let tags = data.sections(reading, "tag_definitions").unwrap_or_default();
+        Self {
+            document: reading.document(),
+            tag_definitions: tags.iter().map(|tag| TagDefinition::read(reading, tag)).collect(),
+            authorized_keys: data.texts(reading, "authorized_keys").unwrap_or_default(),
+            repositories: Repositories::read(reading, data),
+        }
+    }
+}
+
+impl TagDefinition {
+    fn read(reading: &mut Reading, tag: &Section) -> Self {
+        tag.only(reading, &["tag", "definition_type", "definition"]);
+        Self {
+            tag: tag.text(reading, "tag"),
+            definition_type: tag.one_of(reading, "definition_type", &["lshw_xpath"]),
+            definition: tag.text(reading, "definition"),
+        }
+    }
+}
+
+impl Repositories {
+    fn read(reading: &mut Reading, data: &Section) -> Option<Self> {
+        let section = data.section(reading, "repositories")?;
+        let remove_unlisted = section.flag(reading, "remove_unlisted").is_some_and(|flag| flag.value);
+        let mut list = Vec::new();
+        for (name, node) in section.members(reading) {
+            if name.value == "remove_unlisted" {
+                continue;
+            }
+            let path = section.path_of(&name.value);
+            if let Some(repository) = Section::of(reading, node, path) {
+                list.push(Repository::read(reading, name, &repository));
+            }
+        }
+        Some(Self { remove_unlisted, list })
+    }
+}
+
+const REPOSITORY_FIELDS: [&str; 8] =
+    ["repo_type", "url", "distributions", "subrepos", "components", "gpgkey", "arches", "options"];
+
+impl Repository {
+    fn read(reading: &mut Reading, name: Set<String>, repository: &Section) -> Self {
+        // The schema of the original never reaches repositories; its model refuses unknown fields all the same.
+        for (key, at, _) in repository.entries() {
+            if !key.as_str().is_some_and(|key| REPOSITORY_FIELDS.contains(&key)) {
+                reading.invalid(at, &repository.path, format!("unknown field `{key}` of a repository"));
+            }
+        }
+        Self {
+            name,
+            repo_type: repository.text(reading, "repo_type"),
+            url: repository.text(reading, "url"),
+            distributions: repository.texts(reading, "distributions"),
+            subrepos: repository.texts(reading, "subrepos"),
+            components: repository.texts(reading, "components"),
+            gpgkey: repository.text(reading, "gpgkey"),
+            arches: repository.texts(reading, "arches"),
+            options: repository.text_map(reading, "options", Reading::coerced),
+        }
+    }
+}

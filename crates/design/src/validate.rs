@@ -1,0 +1,66 @@
+//! Validators: what is wrong with a design that can be read and compiled. One file per validator.
+//!
+//! Each has a code of its own that never changes. The original's ids, some of which name two validators, are kept beside
+//! it. No design crashes a validator, and none keeps the others from running.
+
+mod addresses_in_dhcp_ranges;
+mod allowed_networks;
+mod bonds;
+mod boot_action_reach;
+mod boot_storage;
+mod cidrs;
+mod dangling_references;
+mod device_aliases;
+mod duplicate_addresses;
+mod finding;
+mod hostnames;
+mod hugepages;
+mod ip_locality;
+mod ipmi;
+mod libvirt;
+mod mountpoints;
+mod mtus;
+mod packages;
+mod partitioning;
+mod platforms;
+mod ranges;
+mod redfish;
+mod sizing;
+mod subnet;
+mod trunking;
+
+pub use finding::{Finding, Report, Severity, Validator};
+
+use crate::{compile::Site, model::Design};
+
+/// All validators, in the order they run. Those the original has come first, in its order.
+pub const VALIDATORS: [&Validator; 23] = [
+    &boot_storage::VALIDATOR,
+    &cidrs::VALIDATOR,
+    &hugepages::VALIDATOR,
+    &ip_locality::VALIDATOR,
+    &mtus::VALIDATOR,
+    &trunking::VALIDATOR,
+    &duplicate_addresses::VALIDATOR,
+    &platforms::VALIDATOR,
+    &bonds::VALIDATOR,
+    &partitioning::VALIDATOR,
+    &sizing::VALIDATOR,
+    &mountpoints::VALIDATOR,
+    &allowed_networks::VALIDATOR,
+    &hostnames::VALIDATOR,
+    &ipmi::VALIDATOR,
+    &libvirt::VALIDATOR,
+    &boot_action_reach::VALIDATOR,
+    &packages::VALIDATOR,
+    &redfish::VALIDATOR,
+    &dangling_references::VALIDATOR,
+    &ranges::VALIDATOR,
+    &addresses_in_dhcp_ranges::VALIDATOR,
+    &device_aliases::VALIDATOR,
+];
+
+/// Runs every validator over an effective site.
+pub fn validate(design: &Design, site: &Site) -> Report {
+    Report::of(VALIDATORS.iter().flat_map(|validator| validator.run(design, site)).collect())
+}

@@ -1,0 +1,54 @@
+//! Every profile, network and rack that is named is defined. What a node needs of it refuses the design before this.
+
+use std::{collections::HashSet, sync::Arc};
+
+use super::finding::{Findings, Validator};
+use crate::{
+    compile::Site,
+    model::{Design, DocumentRef, text, values},
+};
+
+pub(super) const VALIDATOR: Validator =
+    Validator { code: "GP6001", drydock_id: None, title: "Dangling References", check };
+
+fn check(design: &Design, site: &Site, findings: &mut Findings) {
+    let networks: HashSet<&str> = site.networks.iter().map(|network| network.name()).collect();
+    for profile in &site.profiles {
+        if let Some(refusal) = &profile.mistake {
+            let advice = "Define the profile or correct the name.";
+            findings.error(format!("{refusal}."), advice, &[&profile.document]);
+        }
+    }
+    let mut network = |name: &str, field: &str, document: &Arc<DocumentRef>| {
+        if !networks.contains(name) {
+            let message = format!("{field} of {document} names network {name}, which is not defined.");
+            findings.error(message, "Define the network or correct the name.", &[document]);
+        }
+    };
+    for link in &design.network_links {
+        if let Some(native) = text(&link.native_network) {
+            network(native, "trunking.default_network", &link.document);
+        }
+        for allowed in values(&link.allowed_networks) {
+            network(allowed, "allowed_networks", &link.document);
+        }
+    }
+    for node in &site.nodes {
+        let settings = &node.effective.settings;
+        if let Some(primary) = text(&settings.primary_network) {
+            network(primary, "primary_network", &node.document);
+        }
+        for attached in settings.interfaces.iter().flat_map(|interface| values(&interface.networks)) {
+            network(attached, "interfaces", &node.document);
+        }
+    }
+    let racks: HashSet<&str> = design.racks.iter().map(|rack| rack.document.name.as_str()).collect();
+    for node in &site.nodes {
+        let rack = text(&node.effective.settings.rack).filter(|rack| !racks.contains(rack));
+        if let Some(rack) = rack {
+            let message =
+                format!("metadata.rack of {} names rack {rack}, which is not defined.", node.document);
+            findings.warning(message, "Define the rack or correct the name.", &[&node.document]);
+        }
+    }
+}
