@@ -11,7 +11,7 @@ pub(crate) use read::Reader;
 
 use crate::error::Result;
 use crate::history::Level;
-use crate::history::archive::{Archive, LogEntry, Order};
+use crate::history::archive::{Archive, whole_log};
 use crate::history::record::Head;
 use crate::snapshot::Snapshot;
 use crate::version::Revision;
@@ -69,24 +69,11 @@ pub(crate) async fn write(
             }
         }
     }
-    for line in lines(archive, now).await? {
-        writer.frame(&Frame::Line(line))?;
+    for line in whole_log(archive, now.version()).await? {
+        if line.level != Level::None {
+            writer.frame(&Frame::Line(line))?;
+        }
     }
     summary.bytes = writer.finish(summary.objects, summary.records)?;
     Ok(summary)
-}
-
-/// The lines of the log in the order of their versions, which not every engine keeps them in.
-async fn lines(archive: &dyn Archive, now: &Snapshot) -> Result<Vec<LogEntry>> {
-    let mut lines = Vec::new();
-    let mut beyond = None;
-    loop {
-        let rows = archive.rows(beyond.as_ref(), Order::OldestFirst, STEP).await?;
-        let Some(last) = rows.last() else { break };
-        beyond = Some(last.id.clone());
-        lines.extend(rows.into_iter().flat_map(|row| row.entries));
-    }
-    lines.retain(|line| line.level != Level::None && line.version <= now.version());
-    lines.sort_by_key(|line| line.version);
-    Ok(lines)
 }

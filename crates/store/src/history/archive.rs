@@ -71,6 +71,21 @@ pub(crate) enum Edit {
     PutMeta(String, Bytes),
 }
 
+/// All lines of the log up to `version`, in the order of their versions, which not every engine keeps them in.
+pub(crate) async fn whole_log(archive: &dyn Archive, version: Version) -> Result<Vec<LogEntry>> {
+    let mut lines = Vec::new();
+    let mut beyond = None;
+    loop {
+        let rows = archive.rows(beyond.as_ref(), Order::OldestFirst, 512).await?;
+        let Some(last) = rows.last() else { break };
+        beyond = Some(last.id.clone());
+        lines.extend(rows.into_iter().flat_map(|row| row.entries));
+    }
+    lines.retain(|line| line.version <= version);
+    lines.sort_by_key(|line| line.version);
+    Ok(lines)
+}
+
 /// The records and the log of an engine.
 pub(crate) trait Archive: Send + Sync {
     /// The past as it was at a revision, for as long as the engine can still tell.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Level;
-use super::archive::{Archive, Filed, LogEntry, Order};
+use super::archive::{Archive, Filed, LogEntry, whole_log};
 use super::chain;
 use super::checkpoint;
 use super::prune::vouched;
@@ -89,16 +89,8 @@ struct End {
 
 impl Verifier<'_> {
     async fn read_log(&mut self, archive: &dyn Archive) -> Result<Vec<LogEntry>> {
-        let mut lines = Vec::new();
-        let mut beyond = None;
-        loop {
-            let rows = archive.rows(beyond.as_ref(), Order::OldestFirst, STEP).await?;
-            let Some(last) = rows.last() else { break };
-            beyond = Some(last.id.clone());
-            lines.extend(rows.into_iter().flat_map(|row| row.entries));
-        }
-        lines.retain(|line| line.level == Level::Full && line.version <= self.now.version());
-        lines.sort_by_key(|line| line.version);
+        let mut lines = whole_log(archive, self.now.version()).await?;
+        lines.retain(|line| line.level == Level::Full);
         for line in &lines {
             self.log.insert((line.key.clone(), line.place), line.clone());
         }
