@@ -202,6 +202,7 @@ impl Committer {
             }
             Job::Reindex { reply } => {
                 self.state.reindex(&self.shared.memory.indexer);
+                self.shared.memory.forget_older();
                 answers.push(later(reply, Ok(())));
             }
             Job::Stop => {}
@@ -240,9 +241,7 @@ impl Committer {
             }
         }
         self.state.revision = revision;
-        let keep = self.recent.wants_state(revision);
-        let state = keep.then(|| Arc::new(self.state.clone()));
-        self.recent.push(Commit { revision, time, events, state });
+        self.recent.push(Commit { revision, time, events });
         Ok(Committed { revision, entries })
     }
 

@@ -107,7 +107,7 @@ fn commits(
         let event = Arc::new(Event::new(line.version, line.key.clone(), before, after));
         match commits.last_mut() {
             Some(commit) if commit.revision == revision => commit.events.insert(0, event),
-            _ => commits.push(Commit { revision, time: line.time, events: vec![event], state: None }),
+            _ => commits.push(Commit { revision, time: line.time, events: vec![event] }),
         }
     }
     (commits, None)

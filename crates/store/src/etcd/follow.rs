@@ -133,8 +133,7 @@ impl Follower {
         self.state.revision = revision;
         if !changes.is_empty() {
             let time = if time == 0 { crate::clock::now() } else { time };
-            let state = self.recent.wants_state(revision).then(|| Arc::new(self.state.clone()));
-            self.recent.push(Commit { revision, time, events: changes, state });
+            self.recent.push(Commit { revision, time, events: changes });
         }
         Ok(())
     }
@@ -149,6 +148,7 @@ impl Follower {
             Ask::Reindex(done) => {
                 self.state.reindex(&self.shared.memory.indexer);
                 self.publish();
+                self.shared.memory.forget_older();
                 let _ = done.send(());
             }
         }

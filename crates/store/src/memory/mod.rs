@@ -2,6 +2,7 @@
 
 pub(crate) mod hub;
 pub(crate) mod indexer;
+mod older;
 pub(crate) mod recent;
 pub(crate) mod state;
 pub(crate) mod watch;
@@ -12,6 +13,7 @@ use arc_swap::ArcSwap;
 
 use self::hub::Hub;
 use self::indexer::Indexer;
+use self::older::Older;
 use self::recent::Recent;
 use self::state::State;
 use self::watch::Watch;
@@ -31,6 +33,7 @@ pub(crate) struct Published {
 pub(crate) struct Memory {
     published: Arc<ArcSwap<Published>>,
     hub: Arc<Hub>,
+    older: Arc<Older>,
     pub indexer: Indexer,
 }
 
@@ -38,13 +41,18 @@ impl Memory {
     pub fn new(indexer: Indexer, state: State, recent: Recent) -> Memory {
         let published = Arc::new(ArcSwap::from_pointee(Published { state: Arc::new(state), recent }));
         let hub = Hub::start(published.clone());
-        Memory { published, hub, indexer }
+        Memory { published, hub, older: Arc::default(), indexer }
     }
 
     /// Replaces the picture and tells the watches, without waiting for any of them.
     pub fn publish(&self, published: Published) {
         self.published.store(Arc::new(published));
         self.hub.published();
+    }
+
+    /// Lets go of older states, whose objects were found by other terms.
+    pub fn forget_older(&self) {
+        self.older.forget();
     }
 
     pub fn load(&self) -> arc_swap::Guard<Arc<Published>> {
@@ -66,10 +74,14 @@ impl Memory {
         if revision > now {
             return Err(Error::Future { asked: revision, now });
         }
-        match published.recent.state_at(&self.indexer, &published.state, revision) {
-            Some(state) => Ok(Snapshot::new(state)),
-            None => Err(Error::Gone { asked: revision, earliest: published.recent.floor() }),
+        let floor = published.recent.floor();
+        if revision < floor {
+            return Err(Error::Gone { asked: revision, earliest: floor });
         }
+        if revision == now {
+            return Ok(Snapshot::new(published.state.clone()));
+        }
+        Ok(Snapshot::new(self.older.get(&published, &self.indexer, revision)))
     }
 
     /// Every change of a key under `prefix` after `from`.

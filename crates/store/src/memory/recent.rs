@@ -75,8 +75,6 @@ pub(crate) struct Commit {
     /// Microseconds since 1970.
     pub time: u64,
     pub events: Vec<Arc<Event>>,
-    /// Everything after this commit, kept now and then so that older states are few steps away.
-    pub state: Option<Arc<State>>,
 }
 
 impl Commit {
@@ -112,12 +110,7 @@ pub(crate) struct Recent {
     floor: Revision,
     commits: Vector<Arc<Commit>>,
     weight: usize,
-    /// The last commit that kept its state.
-    last_state: Revision,
 }
-
-/// Commits between two kept states.
-const STATE_EVERY: u64 = 8_192;
 
 impl Recent {
     /// Nothing yet; everything up to `floor` is gone.
@@ -131,15 +124,7 @@ impl Recent {
 
     pub fn push(&mut self, commit: Commit) {
         self.weight += commit.weight();
-        if commit.state.is_some() {
-            self.last_state = commit.revision;
-        }
         self.commits.push_back(Arc::new(commit));
-    }
-
-    /// Whether the next commit should keep its state.
-    pub fn wants_state(&self, revision: Revision) -> bool {
-        revision.get() >= self.last_state.get() + STATE_EVERY
     }
 
     /// Lets go of what the window does not hold any more; gives what was dropped, oldest first.
@@ -185,32 +170,17 @@ impl Recent {
         self.commits.get(at).filter(|commit| commit.revision == revision)
     }
 
-    /// The state right after `revision`, found from `newest` or the nearest kept state by undoing commits.
-    pub fn state_at(&self, indexer: &Indexer, newest: &Arc<State>, revision: Revision) -> Option<Arc<State>> {
-        if revision < self.floor || revision > newest.revision {
-            return None;
-        }
-        let mut later = Vec::new();
-        let mut from = newest.clone();
-        for commit in self.since(revision) {
-            if let Some(state) = &commit.state {
-                later.push(commit);
-                from = state.clone();
-                break;
-            }
-            later.push(commit);
-        }
-        if later.is_empty() {
-            return Some(from);
-        }
-        let mut state = State::clone(&from);
-        for commit in later.into_iter().rev() {
-            for event in commit.events.iter().rev() {
+    /// The state right after `revision`, made from a newer one by undoing what came between.
+    pub fn undone(&self, indexer: &Indexer, newer: &Arc<State>, revision: Revision) -> Arc<State> {
+        let end = self.position_after(newer.revision);
+        let mut state = State::clone(newer);
+        for at in (self.position_after(revision)..end).rev() {
+            for event in self.commits[at].events.iter().rev() {
                 state.set(indexer, &event.key, event.before.clone());
             }
         }
         state.revision = revision;
-        Some(Arc::new(state))
+        Arc::new(state)
     }
 
     fn position_after(&self, revision: Revision) -> usize {
