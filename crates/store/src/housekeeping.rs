@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock;
-use crate::error::Result;
+use crate::error::{Conflict, Error, Result};
 use crate::history::archive::{Later, Mark};
 use crate::history::checkpoint;
 use crate::history::retention::Keeper;
@@ -90,8 +90,11 @@ impl dyn Store {
             }
             match self.commit(transaction).await {
                 Ok(_) => expired += due.len(),
-                // One of them was written meanwhile, perhaps to live longer: look again.
-                Err(error) if error.is_conflict() && fence.is_none() => {}
+                Err(Error::Conflict(Conflict::LeaseLost(name))) => {
+                    return Err(Conflict::LeaseLost(name).into());
+                }
+                // One of them was written meanwhile, perhaps to live longer: the next round looks again.
+                Err(error) if error.is_conflict() => return Ok(expired),
                 Err(error) => return Err(error),
             }
         }

@@ -48,16 +48,14 @@ pub(crate) async fn commit(engine: &Etcd, transaction: Transaction) -> Result<Co
     for _ in 0..TRIES {
         let snapshot = shared.memory.latest();
         let plan = plan(engine, &transaction, &snapshot)?;
-        shared.marks.send(plan.id);
-        let verdict = send(shared, &engine.quorum, &plan).await;
-        shared.marks.take(&plan.id);
-        match verdict? {
+        match send(shared, &engine.quorum, &plan).await? {
             // Nothing was written, so there is nothing that memory could be waited for to show.
             Verdict::Landed(_) if plan.request.success.is_empty() => {
                 return Ok(plan.committed(snapshot.revision()));
             }
             Verdict::Landed(number) => {
-                shared.reached(number).await?;
+                // It is written, whatever this server can show: "not available" would say that it is not.
+                shared.reached(number).await.map_err(|error| Error::Unknown(error.to_string()))?;
                 return Ok(plan.committed(shared.revision(number)));
             }
             Verdict::Refused(failed, number) => {
@@ -211,6 +209,7 @@ fn check_size(engine: &Etcd, request: &TxnRequest) -> Result<()> {
 }
 
 async fn send(shared: &Shared, quorum: &Quorum, plan: &Plan) -> Result<Verdict> {
+    let look_out = shared.marks.look_out(plan.id);
     let error = match shared.client.txn(plan.request.clone()).await {
         Ok(response) => return Ok(verdict(plan, &response)),
         Err(error) => error,
@@ -226,7 +225,7 @@ async fn send(shared: &Shared, quorum: &Quorum, plan: &Plan) -> Result<Verdict> 
     }
     // Wait until memory has seen everything that a quorum has: if it landed by then, its mark was seen.
     let _ = quorum.current().await;
-    match shared.marks.landed(&plan.id) {
+    match look_out.landed() {
         Some(number) => Ok(Verdict::Landed(number)),
         None if matches!(error, super::client::Error::NoSpace { .. }) => Err(Error::Full(error.to_string())),
         None => Err(Error::Unknown(error.to_string())),

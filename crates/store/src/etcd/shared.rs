@@ -39,8 +39,10 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    pub fn send(&self, id: CommitId) {
+    /// Looks out for this commit for as long as the answer is kept, also if who sent it does not wait for it.
+    pub fn look_out(&self, id: CommitId) -> LookOut<'_> {
         self.locked().insert(id, None);
+        LookOut { marks: self, id }
     }
 
     pub fn seen(&self, id: &CommitId, revision: i64) {
@@ -49,17 +51,27 @@ impl Marks {
         }
     }
 
-    /// Where the commit landed, as far as memory has seen; forgets it.
-    pub fn take(&self, id: &CommitId) -> Option<i64> {
-        self.locked().remove(id).flatten()
-    }
-
-    pub fn landed(&self, id: &CommitId) -> Option<i64> {
-        self.locked().get(id).copied().flatten()
-    }
-
     fn locked(&self) -> MutexGuard<'_, HashMap<CommitId, Option<i64>>> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks out for one commit.
+pub(crate) struct LookOut<'a> {
+    marks: &'a Marks,
+    id: CommitId,
+}
+
+impl LookOut<'_> {
+    /// Where the commit landed, as far as memory has seen.
+    pub fn landed(&self) -> Option<i64> {
+        self.marks.locked().get(&self.id).copied().flatten()
+    }
+}
+
+impl Drop for LookOut<'_> {
+    fn drop(&mut self) {
+        self.marks.locked().remove(&self.id);
     }
 }
 

@@ -103,7 +103,15 @@ impl Etcd {
     }
 
     async fn shed_if_near_quota(&self) -> Result<()> {
-        let status = self.shared.client.status(0).await.map_err(failed)?;
+        // Any member will do, and one that is down must not keep the rest from being looked after.
+        let mut answer = None;
+        for member in 0..self.members {
+            answer = self.shared.client.status(member).await.ok();
+            if answer.is_some() {
+                break;
+            }
+        }
+        let Some(status) = answer else { return Ok(()) };
         let near = status.db_size_in_use * NEAR.1 > self.quota_bytes * NEAR.0;
         if near {
             tracing::warn!(
