@@ -1,0 +1,52 @@
+//! Who makes a request.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The name of whoever gave no proof of being anybody.
+pub const ANONYMOUS: &str = "system:anonymous";
+/// The group of those whose identity was proved.
+pub const AUTHENTICATED: &str = "system:authenticated";
+/// The group of those who gave no proof.
+pub const UNAUTHENTICATED: &str = "system:unauthenticated";
+/// The group that may do everything, whatever roles there are.
+pub const MASTERS: &str = "system:masters";
+
+/// A user, as authentication found it or as somebody else's stand-in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Identity {
+    /// The user's name.
+    pub user: Arc<str>,
+    /// What tells this user from an earlier one of the same name; may be empty.
+    pub uid: Arc<str>,
+    /// The groups the user is in.
+    pub groups: Vec<Arc<str>>,
+    /// What else is known, by key.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl Identity {
+    /// A user in groups.
+    pub fn new(user: &str, groups: &[&str]) -> Identity {
+        Identity {
+            user: user.into(),
+            groups: groups.iter().map(|group| Arc::from(*group)).collect(),
+            ..Identity::default()
+        }
+    }
+
+    /// Nobody in particular.
+    pub fn anonymous() -> Identity {
+        Identity::new(ANONYMOUS, &[UNAUTHENTICATED])
+    }
+
+    /// Whether the user is in the group.
+    pub fn is_in(&self, group: &str) -> bool {
+        self.groups.iter().any(|found| &**found == group)
+    }
+
+    /// Whether nothing was proved.
+    pub fn is_anonymous(&self) -> bool {
+        &*self.user == ANONYMOUS
+    }
+}
