@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::shown;
+
 /// Where a value stands in an object: `spec.ports[0].name`, `metadata.labels[app]`.
 ///
 /// Made on the way down a walk and thrown away on the way up, so it costs nothing while nothing is wrong.
@@ -159,7 +161,7 @@ impl FieldError {
         value: &Value,
         detail: impl Into<Cow<'static, str>>,
     ) -> FieldError {
-        let shown = fault.shows_value().then(|| show(value));
+        let shown = fault.shows_value().then(|| shown::value(value));
         FieldError { fault, field: path.to_string(), shown, detail: detail.into() }
     }
 
@@ -183,6 +185,12 @@ impl FieldError {
         }
     }
 
+    /// The field is malformed or out of range; `shown` is its value as the message is to show it.
+    pub fn invalid_shown(path: &Path<'_>, shown: String, detail: impl Into<Cow<'static, str>>) -> FieldError {
+        let shown = Some(shown);
+        FieldError { fault: Fault::Invalid, field: path.to_string(), shown, detail: detail.into() }
+    }
+
     /// The field may not be given or changed here.
     pub fn forbidden(path: &Path<'_>, detail: impl Into<Cow<'static, str>>) -> FieldError {
         FieldError::new(Fault::Forbidden, path, detail)
@@ -202,12 +210,14 @@ impl FieldError {
 
     /// A text or list is longer than `most` bytes.
     pub fn too_long(path: &Path<'_>, most: usize) -> FieldError {
-        FieldError::new(Fault::TooLong, path, format!("may not be more than {most} bytes"))
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        FieldError::new(Fault::TooLong, path, format!("may not be more than {most} {unit}"))
     }
 
     /// A list or map has more than `most` entries.
     pub fn too_many(path: &Path<'_>, found: usize, most: usize) -> FieldError {
-        let detail = format!("must have at most {most} items");
+        let unit = if most == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {most} {unit}");
         FieldError::with(Fault::TooMany, path, &Value::from(found), detail)
     }
 
@@ -235,13 +245,6 @@ impl fmt::Display for FieldError {
 
 impl std::error::Error for FieldError {}
 
-fn show(value: &Value) -> String {
-    match value {
-        Value::String(text) => quote(text),
-        other => other.to_string(),
-    }
-}
-
 /// A text in double quotes, as Go's `%q` writes it.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -257,13 +260,25 @@ pub fn quote(text: &str) -> String {
             '\u{8}' => quoted.push_str("\\b"),
             '\u{c}' => quoted.push_str("\\f"),
             '\u{b}' => quoted.push_str("\\v"),
-            c if c.is_control() && (c as u32) < 0x80 => quoted.push_str(&format!("\\x{:02x}", c as u32)),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", c as u32)),
-            c => quoted.push(c),
+            c if is_printable(c) => quoted.push(c),
+            c if c.is_ascii() => quoted.push_str(&format!("\\x{:02x}", c as u32)),
+            c if (c as u32) < 0x10000 => quoted.push_str(&format!("\\u{:04x}", c as u32)),
+            c => quoted.push_str(&format!("\\U{:08x}", c as u32)),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Whether a character shows: letters, marks, numbers, punctuation, symbols, and the plain space.
+pub fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    // Text that is shown for debugging has everything else escaped, except for marks after another character.
+    let mut text = [b'a'; 5];
+    let length = 1 + c.encode_utf8(&mut text[1..]).len();
+    str::from_utf8(&text[..length]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
 #[cfg(test)]
@@ -287,11 +302,8 @@ mod tests {
     fn messages_read_as_kubernetes_writes_them() {
         let spec = Path::of("spec");
         let size = spec.field("size");
-        let high = FieldError::invalid(
-            &size,
-            &json!(101),
-            "spec.size in body should be less than or equal to 100",
-        );
+        let high =
+            FieldError::invalid(&size, &json!(101), "spec.size in body should be less than or equal to 100");
         assert_eq!(
             high.to_string(),
             "spec.size: Invalid value: 101: spec.size in body should be less than or equal to 100"
@@ -303,5 +315,14 @@ mod tests {
         );
         assert_eq!(FieldError::too_long(&size, 3).message(), "Too long: may not be more than 3 bytes");
         assert_eq!(FieldError::duplicate(&size, &json!({"a": 1})).message(), r#"Duplicate value: {"a":1}"#);
+    }
+
+    #[test]
+    fn a_quoted_text_shows_only_what_is_printable() {
+        assert_eq!(
+            quote("a\"\\\n\u{1}é\u{200b}\u{e0001}\u{a0} "),
+            r#""a\"\\\n\x01é\u200b\U000e0001\u00a0 ""#
+        );
+        assert_eq!(quote("e\u{301}"), "\"e\u{301}\"");
     }
 }

@@ -2,9 +2,28 @@
 //!
 //! No I/O, no async, no HTTP: the API server and the domains stand on this.
 
+pub mod base64;
+pub mod body;
+pub mod crd;
+pub mod decode;
+pub mod encode;
 pub mod field;
+pub mod jsonpath;
+pub mod kind;
+pub mod meta;
+pub mod names;
+pub mod number;
 pub mod object;
+pub mod ownership;
+pub mod patch;
+pub mod proto;
+pub mod schema;
+pub mod selector;
+pub mod shape;
+mod shown;
 pub mod status;
+pub mod table;
+pub mod time;
 
 pub use field::{FieldError, Path};
 pub use object::Object;

@@ -10,7 +10,7 @@ use crate::field::FieldError;
 pub struct Status {
     kind: &'static str,
     api_version: &'static str,
-    metadata: Empty,
+    metadata: Metadata,
     /// `Success` or `Failure`.
     pub status: &'static str,
     /// For people.
@@ -27,8 +27,11 @@ pub struct Status {
     pub code: u16,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct Empty {}
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+struct Metadata {
+    #[serde(rename = "continue", skip_serializing_if = "String::is_empty")]
+    resume: String,
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(code: &u16) -> bool {
@@ -104,7 +107,7 @@ impl Status {
         Status {
             kind: "Status",
             api_version: "v1",
-            metadata: Empty {},
+            metadata: Metadata::default(),
             status: "Failure",
             message: message.into(),
             reason,
@@ -126,6 +129,12 @@ impl Status {
     /// The same with details.
     pub fn about(mut self, details: Details) -> Status {
         self.details = Some(Box::new(details));
+        self
+    }
+
+    /// The same with a place from where a list may go on nevertheless.
+    pub fn resuming(mut self, token: String) -> Status {
+        self.metadata.resume = token;
         self
     }
 

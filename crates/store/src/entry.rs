@@ -1,6 +1,7 @@
 //! An object as it is kept in memory: the bytes that readers get, and where it stands.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,14 @@ impl Entry {
         self.expires
     }
 
+    /// Whether these are the bytes as they are kept.
+    pub(crate) fn is_stored_as(&self, stored: &[u8]) -> bool {
+        let Some((at, digits)) = self.stamp_range() else { return self.bytes == stored };
+        self.bytes.len() - digits == stored.len()
+            && self.bytes[..at] == stored[..at]
+            && self.bytes[at + digits..] == stored[at..]
+    }
+
     /// The bytes as they are kept: without the version.
     pub(crate) fn stored(&self) -> Bytes {
         let Some((at, digits)) = self.stamp_range() else { return self.bytes.clone() };
@@ -129,6 +138,19 @@ impl Entry {
             Some(_) => Body { bytes: self.stored(), stamp: self.stamp }.at(version),
         };
         Entry { version, bytes, ..self.clone() }
+    }
+
+    /// The object as it was at `version`, if it has not changed since then. One that a restore gave a new version is
+    /// shown at the one it had.
+    pub(crate) fn as_of(self: &Arc<Entry>, version: Version) -> Option<Arc<Entry>> {
+        let recorded = self.chain.at;
+        match self.version <= version {
+            true => Some(self.clone()),
+            false if recorded > Version::ZERO && recorded <= version => {
+                Some(Arc::new(self.restamped(recorded)))
+            }
+            false => None,
+        }
     }
 
     fn stamp_range(&self) -> Option<(usize, usize)> {
@@ -201,6 +223,10 @@ mod tests {
             bytes: body.at(Version::new(123)),
         };
         assert_eq!(entry.stored(), body.bytes);
+        assert!(entry.is_stored_as(&body.bytes));
+        for other in [r#"{"w":""}"#, r#"{"v":"0"}"#, r#"{"v":"" "#, r#"{"v":""#, ""] {
+            assert!(!entry.is_stored_as(other.as_bytes()), "{other}");
+        }
         assert_eq!(entry.restamped(Version::new(7)).bytes, r#"{"v":"7"}"#);
     }
 }

@@ -99,6 +99,18 @@ pub enum Error {
         known: u32,
     },
 
+    /// The data was written by an older version of this program, in a way that this one no longer reads.
+    #[error(
+        "this data was written in format {found}, and this program reads from {known} on; back it up with the \
+         groundplane that wrote it, and restore that with this one"
+    )]
+    Older {
+        /// The format of the data.
+        found: u32,
+        /// The oldest format this program knows.
+        known: u32,
+    },
+
     /// The store was closed.
     #[error("the store is closed")]
     Closed,

@@ -18,7 +18,8 @@ pub struct Keys {
     pub(crate) signing: Arc<SigningKey>,
 }
 
-const DATA_KEYS: &str = "datakey/";
+/// Where the store keeps its data keys.
+pub(crate) const DATA_KEYS: &str = "datakey/";
 
 impl Keys {
     /// Opens `sealing.keys` and `signing.key` in `folder`, and makes those that are not there. Both must be
@@ -33,8 +34,13 @@ impl Keys {
 
 /// Loads the store's data keys, so that what is sealed with them can be opened.
 pub(crate) async fn load(archive: &dyn Archive, keyring: &Keyring) -> Result<()> {
-    for wrapped in wrapped(archive).await? {
-        let id = keyring.load(&wrapped)?;
+    adopt(&archive.metas(DATA_KEYS).await?, keyring)
+}
+
+/// The same with data keys that were read before.
+pub(crate) fn adopt(found: &[(String, Bytes)], keyring: &Keyring) -> Result<()> {
+    for (_, bytes) in found {
+        let id = keyring.load(&postcard::from_bytes(bytes)?)?;
         keyring.use_for_sealing(id)?;
     }
     Ok(())

@@ -52,6 +52,15 @@ impl Snapshot {
         self.range(prefix, None)
     }
 
+    /// The objects under `prefix` whose keys come after `after`, in order.
+    pub fn list_after(
+        &self,
+        prefix: &[u8],
+        after: &Key,
+    ) -> impl Iterator<Item = (&Key, &Arc<Entry>)> + use<'_> {
+        self.range(prefix, Some(after))
+    }
+
     /// At most `limit` objects under `prefix`, after the key `after`.
     pub fn page(&self, prefix: &[u8], after: Option<&Key>, limit: usize) -> Page {
         let mut rest = self.range(prefix, after);

@@ -13,9 +13,8 @@ use crate::error::Result;
 use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
-use crate::history::record::Place;
 use crate::history::verify::{self, Report};
-use crate::history::{At, Changes};
+use crate::history::{At, Changes, Cursor};
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -116,7 +115,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// The changes of one object, newest first, also of one that was deleted; `beyond` goes on where an
     /// earlier answer ended.
-    fn changes<'a>(&'a self, key: &'a Key, beyond: Option<Place>, limit: usize) -> Later<'a, Changes> {
+    fn changes<'a>(&'a self, key: &'a Key, beyond: Option<Cursor>, limit: usize) -> Later<'a, Changes> {
         Box::pin(async move { self.parts().past(self.current().await?).changes(key, beyond, limit).await })
     }
 

@@ -19,7 +19,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use store::{Acquired, Author, Body, Embedded, Error, Event, Key, Keys, Put, Store, Transaction, Uid, Watch};
+use store::{
+    Acquired, Author, Body, Embedded, Error, Event, Key, Keys, Level, Put, Store, Transaction, Uid, Watch,
+};
 
 use medium::{Fault, Kind, Medium};
 use script::{Contents, Step, contents, landed, quiet};
@@ -138,8 +140,8 @@ impl Trial {
             other => panic!("{fault:?}: {other:?}"),
         };
         assert!(
-            outcome == Outcome::Refused || first == Some(Kind::Sync),
-            "{fault:?}: only a failed sync leaves the outcome open, and this was {first:?}: {error}"
+            outcome == Outcome::Refused || matches!(first, Some(Kind::Sync | Kind::SetLen)),
+            "{fault:?}: only a failed sync, or what comes behind it, leaves the outcome open; this was {first:?}: {error}"
         );
 
         let next = Step::numbered(number + 2_000);
@@ -224,6 +226,48 @@ fn tell(seen: &mut Contents, event: &Event) {
         Some(entry) => drop(seen.insert(event.key().clone(), entry.bytes().clone())),
         None => drop(seen.remove(event.key())),
     }
+}
+
+#[tokio::test]
+async fn a_commit_behind_which_the_file_could_not_be_cut_shorter_is_not_said_to_be_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = Keys::open(folder.path()).unwrap();
+    let mut landed_all_the_same = 0;
+    for at in 1.. {
+        let medium = Medium::with_empty_database();
+        let store = Embedded::open_on(medium.storage(), keys.clone(), quiet()).await.unwrap();
+        // Room that is not needed any more, at the end of the file.
+        let by = || Transaction::by(Author::new("tester", "full-disk"));
+        let (key, value) = bulk(1);
+        let large = Put::new(key.clone(), Uid::default(), Body::plain(value.repeat(32)));
+        store.commit(by().put(large.level(Level::None))).await.unwrap();
+        store.commit(by().delete(key)).await.unwrap();
+        store.compact(store.latest().revision()).await.unwrap();
+        (&*store as &dyn Store).tidy(None).await.unwrap();
+
+        medium.fail(Fault { at, error: io::ErrorKind::StorageFull, lasting: true, reads: false });
+        let mut commits = (1..=COMMITS).map(|number| (number, Step::numbered(number).transaction()));
+        let refused = loop {
+            let Some((number, transaction)) = commits.next() else { break None };
+            if let Err(error) = store.commit(transaction).await {
+                break Some((number, error));
+            }
+        };
+        let first = medium.heal().first().copied();
+        let Some((number, error)) = refused else {
+            store.close().await.unwrap();
+            break;
+        };
+        store.commit(Step::numbered(1_000).transaction()).await.unwrap();
+        let there = landed(&store, number);
+        assert!(
+            !there || matches!(error, Error::Unknown(_)),
+            "{at}, {first:?}: it landed, and was told {error}"
+        );
+        landed_all_the_same += usize::from(there && first == Some(Kind::SetLen));
+        store.close().await.unwrap();
+    }
+    assert!(landed_all_the_same > 0, "the file was never cut shorter");
 }
 
 #[tokio::test]

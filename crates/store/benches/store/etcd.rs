@@ -12,7 +12,6 @@ use crate::load::{Filled, Kind, Measured, Subject};
 use crate::options::Options;
 use crate::ours::Ours;
 use crate::report::{Cell, Table};
-use crate::writes::WRITERS;
 use crate::{Outcome, machine};
 
 /// Objects of each: etcd takes a while to fill.
@@ -33,7 +32,7 @@ pub async fn measure(options: &Options) -> Outcome<Table> {
     let endpoint = cluster.endpoints().into_iter().next().ok_or("etcd without an address")?;
     let bare = Filled::with(BareEtcd::connect(endpoint).await?, OBJECTS).await?;
 
-    for writers in WRITERS {
+    for &writers in &options.writers {
         let mut sums = [Both::default(), Both::default(), Both::default()];
         for _ in 0..options.rounds() {
             sums[0].add(turn(&full, &member, writers, options).await?);

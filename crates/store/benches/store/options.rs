@@ -23,6 +23,10 @@ pub struct Options {
     #[arg(long)]
     etcd: bool,
 
+    /// How many write at a time in the parts that write, one load after the other.
+    #[arg(long, value_name = "N", num_args = 1.., default_values_t = [1, 16, 64])]
+    pub writers: Vec<usize>,
+
     /// Write all figures to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -53,6 +57,7 @@ Examples:
   cargo xtask bench store                            everything but etcd, about six minutes
   cargo xtask bench store --quick                    a first look, about a minute
   cargo xtask bench store --only writes reads        two parts
+  cargo xtask bench store --only writes --writers 1  one load of one part
   cargo xtask bench store --only etcd                the store on etcd beside bare etcd
   cargo xtask bench store --check --json today.json  for a machine that keeps the figures
 

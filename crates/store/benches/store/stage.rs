@@ -25,6 +25,8 @@ impl Stage {
         let folder = options.folder()?;
         let store = ours::embedded(&folder.path().join("ours")).await?;
         let ours = Filled::with(Ours::on(store, Level::Full), OBJECTS).await?;
+        // What has to be done after the filling is not the cost of what is measured next.
+        ours.subject.store.tidy(None).await?;
         let bare = Filled::with(BareRedb::open(folder.path())?, OBJECTS).await?;
         Ok(Stage { ours, bare, _folder: folder })
     }

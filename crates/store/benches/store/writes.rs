@@ -8,7 +8,6 @@ use crate::report::{Cell, Table};
 use crate::stage::Stage;
 use crate::{Outcome, machine};
 
-pub const WRITERS: [usize; 3] = [1, 16, 64];
 /// CPU of a write, in those of bare redb.
 const FLOOR: f64 = 1.5;
 
@@ -28,7 +27,7 @@ pub async fn measure(stage: &Stage, options: &Options) -> Outcome<Table> {
         ],
     );
     for kind in [Kind::Update, Kind::Create] {
-        for writers in WRITERS {
+        for &writers in &options.writers {
             let (mut ours, mut bare) = (Measured::default(), Measured::default());
             let mut tidying = 0.0;
             for _ in 0..options.rounds() {

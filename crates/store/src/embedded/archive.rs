@@ -4,24 +4,23 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use redb::{AccessGuard, ReadTransaction, ReadableDatabase};
+use redb::{ReadTransaction, ReadableDatabase};
 use tokio::sync::{mpsc, oneshot};
 
+use super::blocking;
 use super::committer::Job;
-use super::disk::{Disk, row_entries, row_number};
-use super::file::{Reached, failed};
+use super::disk::Disk;
+use super::file::failed;
+use super::log::Log;
 use super::records::Lives;
-use super::tables::{LOG, META};
+use super::tables::{META, u64_of};
 use crate::error::{Error, Result};
+use crate::history::Cursor;
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::record::{Place, Record};
 use crate::key::Key;
 use crate::transaction::Fence;
 use crate::version::{Revision, Version};
-
-/// A row of a table, as iterators hand it out.
-type Found<'a, K> =
-    std::result::Result<(AccessGuard<'a, K>, AccessGuard<'a, &'static [u8]>), redb::StorageError>;
 
 #[derive(Clone)]
 pub(crate) struct EmbeddedArchive {
@@ -36,13 +35,7 @@ impl EmbeddedArchive {
         read: impl FnOnce(&ReadTransaction) -> Result<T> + Send + 'static,
     ) -> Later<'_, T> {
         let disk = self.disk.clone();
-        Box::pin(async move {
-            let task = tokio::task::spawn_blocking(move || {
-                let transaction = disk.database()?.begin_read().map_err(failed)?;
-                read(&transaction)
-            });
-            task.await.map_err(|error| Error::Unavailable(error.to_string()))?
-        })
+        Box::pin(blocking(move || read(&disk.database()?.begin_read().map_err(failed)?)))
     }
 }
 
@@ -55,7 +48,7 @@ impl Archive for EmbeddedArchive {
     fn records<'a>(
         &'a self,
         key: &'a Key,
-        beyond: Option<Place>,
+        beyond: Option<Cursor>,
         order: Order,
         limit: usize,
     ) -> Later<'a, Vec<(Place, Record)>> {
@@ -71,59 +64,28 @@ impl Archive for EmbeddedArchive {
     }
 
     fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>> {
-        let beyond = beyond.map(row_number).transpose();
+        let beyond = beyond.map(version_of).transpose();
         self.read(move |read| {
-            let log = read.open_table(LOG).map_err(failed)?;
+            let log = Log::open(read)?;
             let edge = beyond?.map_or(Bound::Unbounded, Bound::Excluded);
-            let take = |row: Found<u64>| {
-                let (id, lines) = row.map_err(failed)?;
-                let id = RowId(Bytes::copy_from_slice(&id.value().to_be_bytes()));
-                Ok(Row { id, entries: row_entries(lines.value())? })
-            };
             match order {
-                Order::OldestFirst => log
-                    .range::<u64>((edge, Bound::Unbounded))
-                    .map_err(failed)?
-                    .take(limit)
-                    .map(take)
-                    .collect(),
-                Order::NewestFirst => log
-                    .range::<u64>((Bound::Unbounded, edge))
-                    .map_err(failed)?
-                    .rev()
-                    .take(limit)
-                    .map(take)
-                    .collect(),
+                Order::OldestFirst => log.lines((edge, Bound::Unbounded))?.take(limit).map(row).collect(),
+                Order::NewestFirst => {
+                    log.lines((Bound::Unbounded, edge))?.rev().take(limit).map(row).collect()
+                }
             }
         })
     }
 
     fn lines<'a>(&'a self, from: Mark, to: Mark) -> Later<'a, Vec<LogEntry>> {
-        self.read(move |read| {
-            let log = read.open_table(LOG).map_err(failed)?;
-            // The row that `from` stands in is named after an earlier revision.
-            let first = log.range(..=from.version.revision().get()).map_err(failed)?.next_back().transpose();
-            let first = first.map_err(failed)?.map_or(0, |(id, _)| id.value());
-            let mut lines = Vec::new();
-            for row in log.range(first..=to.version.revision().get()).map_err(failed)? {
-                let (_, value) = row.map_err(failed)?;
-                let inside = |line: &LogEntry| line.version > from.version && line.version <= to.version;
-                lines.extend(row_entries(value.value())?.into_iter().filter(inside));
-            }
-            Ok(lines)
-        })
+        let after = Bound::Excluded(from.version.get());
+        let through = Bound::Included(to.version.get());
+        self.read(move |read| Log::open(read)?.lines((after, through))?.collect())
     }
 
-    fn row_of<'a>(&'a self, _time: u64, version: Version) -> Later<'a, Option<Row>> {
-        self.read(move |read| {
-            let log = read.open_table(LOG).map_err(failed)?;
-            // A row is named after its first revision and holds all up to the next row.
-            let found = log.range(..=version.revision().get()).map_err(failed)?.next_back();
-            let Some(row) = found else { return Ok(None) };
-            let (id, lines) = row.map_err(failed)?;
-            let id = RowId(Bytes::copy_from_slice(&id.value().to_be_bytes()));
-            Ok(Some(Row { id, entries: row_entries(lines.value())? }))
-        })
+    fn row_of<'a>(&'a self, _time: u64, _version: Version) -> Later<'a, Option<Row>> {
+        // A line goes with its record: there is no row to be rewritten.
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     fn meta<'a>(&'a self, name: &'a str) -> Later<'a, Option<Bytes>> {
@@ -135,19 +97,8 @@ impl Archive for EmbeddedArchive {
     }
 
     fn metas<'a>(&'a self, prefix: &'a str) -> Later<'a, Vec<(String, Bytes)>> {
-        let prefix = prefix.to_owned();
-        self.read(move |read| {
-            let meta = read.open_table(META).map_err(failed)?;
-            let mut found = Vec::new();
-            for row in meta.range(prefix.as_str()..).map_err(failed)? {
-                let (name, value) = row.map_err(failed)?;
-                if !name.value().starts_with(&prefix) {
-                    break;
-                }
-                found.push((name.value().to_owned(), Bytes::copy_from_slice(value.value())));
-            }
-            Ok(found)
-        })
+        let (disk, prefix) = (self.disk.clone(), prefix.to_owned());
+        Box::pin(blocking(move || disk.metas(&prefix)))
     }
 
     fn edit<'a>(&'a self, edits: Vec<Edit>, fence: Option<&'a Fence>) -> Later<'a, ()> {
@@ -159,10 +110,21 @@ impl Archive for EmbeddedArchive {
     }
 
     fn bytes<'a>(&'a self) -> Later<'a, u64> {
-        self.read(|read| Ok(Reached::by(read)?.record_bytes))
+        Box::pin(std::future::ready(Ok(self.disk.record_bytes())))
     }
 }
 
 fn pair(filed: Filed) -> (Place, Record) {
     (filed.place, filed.record)
+}
+
+/// Each line is a row of its own, named after its version.
+fn row(line: Result<LogEntry>) -> Result<Row> {
+    let line = line?;
+    let id = RowId(Bytes::copy_from_slice(&line.version.get().to_be_bytes()));
+    Ok(Row { id, entries: vec![line] })
+}
+
+fn version_of(id: &RowId) -> Result<u64> {
+    u64_of(&id.0).ok_or_else(|| Error::damaged("the number of a row of the log"))
 }

@@ -2,35 +2,49 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::leases::KeptLease;
-use crate::history::archive::{Edit, LogEntry};
-use crate::history::record::Place;
+use crate::history::Level;
+use crate::history::archive::Edit;
+use crate::history::record::{Head, Place, Record};
 use crate::key::Key;
-use crate::version::Version;
 
 #[derive(Default)]
 pub(crate) struct Batch {
     pub rows: Vec<Row>,
-    pub log: Vec<LogEntry>,
     pub leases: Vec<(Arc<str>, Option<KeptLease>)>,
     pub edits: Vec<Edit>,
     weight: usize,
 }
 
-/// One write: the object as stored, `None` when it is deleted, and its record.
+/// One write: the object and its bytes, `None` when it is deleted, and its record.
 pub(crate) struct Row {
     pub key: Key,
-    pub object: Option<Vec<u8>>,
     pub place: Place,
-    pub version: Version,
-    pub record: Vec<u8>,
-    /// It is the end of a life that has a history.
-    pub ends: bool,
+    pub object: Option<(Head, Bytes)>,
+    pub record: Record,
 }
+
+impl Row {
+    /// It is the end of a life that has a history.
+    pub fn ends(&self) -> bool {
+        self.record.deleted && self.record.level != Level::None
+    }
+
+    /// Roughly the bytes it writes.
+    fn weight(&self) -> usize {
+        let before = self.record.before.as_ref().map_or(0, |before| before.body.len());
+        self.object.as_ref().map_or(0, |(_, bytes)| bytes.len()) + before + HEADS
+    }
+}
+
+/// What an object and a record take beside the bytes they hold.
+const HEADS: usize = 512;
 
 impl Batch {
     pub fn push(&mut self, row: Row) {
-        self.weight += row.object.as_ref().map_or(0, Vec::len) + row.record.len();
+        self.weight += row.weight();
         self.rows.push(row);
     }
 
@@ -39,6 +53,11 @@ impl Batch {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.leases.is_empty() && self.edits.is_empty()
+        self.rows.is_empty() && !self.needs_note()
+    }
+
+    /// Whether the records alone would not tell that it was written.
+    pub fn needs_note(&self) -> bool {
+        !self.leases.is_empty() || !self.edits.is_empty()
     }
 }

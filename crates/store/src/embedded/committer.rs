@@ -9,14 +9,13 @@ use super::Shared;
 use super::batch::{Batch, Row};
 use super::leases::{KeptLease, Leases};
 use super::load::load;
-use super::records;
 use super::touched::Touched;
 use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::error::{Conflict, Result};
-use crate::history::Level;
-use crate::history::archive::{Edit, LogEntry};
+use crate::history::archive::Edit;
 use crate::history::draft::Draft;
+use crate::history::record::Head;
 use crate::lease::Acquired;
 use crate::memory::Published;
 use crate::memory::recent::{Commit, Event, Recent};
@@ -84,7 +83,6 @@ pub(crate) struct Committer {
     pub touched: Touched,
     pub leases: Leases,
     pub clock: Clock,
-    pub record_bytes: u64,
 }
 
 impl Committer {
@@ -143,7 +141,6 @@ impl Committer {
     fn catch_up(&mut self) -> Result<()> {
         let reached = self.shared.disk.reopen()?;
         tracing::info!(revision = %reached.revision, "the store's file is open again");
-        self.record_bytes = reached.record_bytes;
         self.leases = self.shared.disk.leases()?;
         if reached.revision > self.state.revision {
             let indexer = &self.shared.memory.indexer;
@@ -234,7 +231,7 @@ impl Committer {
                 Err(unchanged) => entries.push(unchanged),
                 Ok(draft) => {
                     let version = Version::of(revision, events.len() as u16);
-                    let event = self.apply(draft, version, batch)?;
+                    let event = self.apply(draft, version, batch);
                     entries.push(Some(event.shown().clone()));
                     events.push(Arc::new(event));
                 }
@@ -245,31 +242,15 @@ impl Committer {
         Ok(Committed { revision, entries })
     }
 
-    fn apply(&mut self, draft: Draft, version: Version, batch: &mut Batch) -> Result<Event> {
+    fn apply(&mut self, draft: Draft, version: Version, batch: &mut Batch) -> Event {
         let entry = draft.entry(version);
         self.touch_buckets(&draft, entry.as_deref(), version.revision());
         self.state.set(&self.shared.memory.indexer, &draft.key, entry.clone());
         let Draft { key, place, before, after, mut record } = draft;
         record.version = version;
-        batch.log.push(LogEntry {
-            version,
-            time: record.time,
-            key: key.clone(),
-            place,
-            level: record.level,
-            hash: record.hash,
-        });
-        let object = match after {
-            Some((mut head, stored)) => {
-                head.version = version;
-                Some(head.encode(&stored)?)
-            }
-            None => None,
-        };
-        let ends = record.deleted && record.level != Level::None;
-        let record = records::encode(&key, place, &record)?;
-        batch.push(Row { key: key.clone(), object, place, version, record, ends });
-        Ok(Event::new(version, key, before, entry))
+        let object = after.map(|(head, stored)| (Head { version, ..head }, stored));
+        batch.push(Row { key: key.clone(), place, object, record });
+        Event::new(version, key, before, entry)
     }
 
     fn touch_buckets(&mut self, draft: &Draft, after: Option<&Entry>, revision: Revision) {
@@ -331,9 +312,7 @@ impl Committer {
         if batch.is_empty() {
             return Ok(());
         }
-        let (revision, bytes) = (self.state.revision, self.record_bytes);
-        self.record_bytes = self.shared.disk.write(batch, revision, bytes)?;
-        Ok(())
+        self.shared.disk.write(batch, self.state.revision)
     }
 
     fn publish(&mut self) {

@@ -1,34 +1,46 @@
 //! The file under the engine, and what is done when it fails: nothing half-written, and open again when it can be.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
+use bytes::Bytes;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 
-use super::batch::Batch;
+use super::batch::{Batch, Row};
 use super::file::{self, Place, Reached, failed};
 use super::leases::{KeptLease, Leases};
 use super::records;
-use super::tables::{ENDS, LEASES, LOG, META, META_REACHED, OBJECTS, RECORDS, end_key, u64_of};
+use super::storage::Doubt;
+use super::tables::{ENDS, LEASES, META, META_REACHED, OBJECTS, RECORDS, end_key};
 use crate::error::{Error, Result};
-use crate::history::archive::{Edit, LogEntry, RowId};
+use crate::history::archive::Edit;
 use crate::version::Revision;
+
+/// Most objects and records fit into this many bytes.
+const BUFFER: usize = 4_096;
 
 pub(crate) struct Disk {
     place: Place,
     cache: usize,
     database: ArcSwapOption<Database>,
-    sync_failed: Arc<AtomicBool>,
-    /// The number of the last batch that is on disk. Only the committer changes it.
+    doubt: Arc<Doubt>,
+    /// The number of the last batch on disk that left a note. Only the committer changes it.
     batch: AtomicU64,
+    record_bytes: AtomicU64,
 }
 
 impl Disk {
     pub fn open(place: Place, cache: usize) -> Result<Disk> {
-        let (database, sync_failed, batch) = (ArcSwapOption::empty(), Arc::default(), AtomicU64::new(0));
-        let disk = Disk { place, cache, database, sync_failed, batch };
+        let disk = Disk {
+            place,
+            cache,
+            database: ArcSwapOption::empty(),
+            doubt: Arc::default(),
+            batch: AtomicU64::new(0),
+            record_bytes: AtomicU64::new(0),
+        };
         disk.reopen()?;
         Ok(disk)
     }
@@ -45,41 +57,67 @@ impl Disk {
         self.database.load().is_some()
     }
 
+    /// How many bytes the records take.
+    pub fn record_bytes(&self) -> u64 {
+        self.record_bytes.load(Ordering::Acquire)
+    }
+
     /// Opens the file again after a failure and tells how far it has come.
     pub fn reopen(&self) -> Result<Reached> {
-        let database = file::open(&self.place, self.cache, &self.sync_failed)?;
+        let database = file::open(&self.place, self.cache, &self.doubt)?;
         let reached = Reached::by(&database.begin_read().map_err(failed)?)?;
-        self.batch.store(reached.batch, Ordering::Release);
+        self.reached(&reached);
         self.database.store(Some(Arc::new(database)));
         Ok(reached)
     }
 
-    /// Writes a batch and waits until it is on disk. After an error the batch is not there, except when the
-    /// error is [`Error::Unknown`].
-    pub fn write(&self, batch: &mut Batch, revision: Revision, record_bytes: u64) -> Result<u64> {
-        let number = self.batch.load(Ordering::Acquire) + 1;
-        self.sync_failed.store(false, Ordering::Release);
+    /// Writes a batch, which makes `revision` or changes something else, and waits until it is on disk. After an
+    /// error the batch is not there, except when the error is [`Error::Unknown`].
+    pub fn write(&self, batch: &mut Batch, revision: Revision) -> Result<()> {
+        let number = self.batch.load(Ordering::Acquire) + u64::from(batch.needs_note());
+        let mut goal = Reached { revision, batch: number, record_bytes: self.record_bytes() };
+        self.doubt.clear();
         let database = self.database()?;
-        let outcome = write(&database, batch, number, revision, record_bytes);
+        let outcome = write(&database, batch, &mut goal);
         drop(database);
         let error = match outcome {
-            Ok(bytes) => {
-                self.batch.store(number, Ordering::Release);
-                return Ok(bytes);
+            Ok(()) => {
+                self.reached(&goal);
+                return Ok(());
             }
             Err(error) => error,
         };
-        let sync_failed = self.sync_failed.load(Ordering::Acquire);
+        let in_doubt = self.doubt.remains();
         // The database does not trust itself after an error, and neither do we.
         self.close();
         match self.reopen() {
-            Ok(reached) if reached.batch >= number => Ok(reached.record_bytes),
+            // A batch without a note has records, and so a revision of its own.
+            Ok(found) if found.batch >= goal.batch && found.revision >= goal.revision => Ok(()),
             Ok(_) => Err(error),
             Err(again) => {
                 tracing::error!(%error, %again, file = self.place.describe(), "the store's file failed");
-                Err(if sync_failed { Error::Unknown(error.to_string()) } else { error })
+                Err(if in_doubt { Error::Unknown(error.to_string()) } else { error })
             }
         }
+    }
+
+    fn reached(&self, reached: &Reached) {
+        self.batch.store(reached.batch, Ordering::Release);
+        self.record_bytes.store(reached.record_bytes, Ordering::Release);
+    }
+
+    /// What is kept under the names that start with `prefix`, in order.
+    pub fn metas(&self, prefix: &str) -> Result<Vec<(String, Bytes)>> {
+        let meta = self.database()?.begin_read().map_err(failed)?.open_table(META).map_err(failed)?;
+        let mut found = Vec::new();
+        for row in meta.range(prefix..).map_err(failed)? {
+            let (name, value) = row.map_err(failed)?;
+            if !name.value().starts_with(prefix) {
+                break;
+            }
+            found.push((name.value().to_owned(), Bytes::copy_from_slice(value.value())));
+        }
+        Ok(found)
     }
 
     pub fn leases(&self) -> Result<Leases> {
@@ -108,37 +146,48 @@ impl Disk {
     }
 }
 
-fn write(
-    database: &Database,
-    batch: &mut Batch,
-    number: u64,
-    revision: Revision,
-    record_bytes: u64,
-) -> Result<u64> {
+fn write(database: &Database, batch: &mut Batch, reached: &mut Reached) -> Result<()> {
     let write = database.begin_write().map_err(failed)?;
-    let mut bytes = record_bytes;
-    {
-        let mut objects = write.open_table(OBJECTS).map_err(failed)?;
-        let mut records = write.open_table(RECORDS).map_err(failed)?;
-        for row in &batch.rows {
-            match &row.object {
-                Some(object) => drop(objects.insert(row.key.as_bytes(), object.as_slice()).map_err(failed)?),
-                None => drop(objects.remove(row.key.as_bytes()).map_err(failed)?),
+    write_rows(&write, &batch.rows, reached)?;
+    if batch.needs_note() {
+        write_rest(&write, batch, reached)?;
+    }
+    write.commit().map_err(failed)
+}
+
+/// Writes objects and their records.
+fn write_rows(write: &WriteTransaction, rows: &[Row], reached: &mut Reached) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut objects = write.open_table(OBJECTS).map_err(failed)?;
+    let mut records = write.open_table(RECORDS).map_err(failed)?;
+    // One for all: allocating and freeing something of this size for each would cost more than filling it.
+    let mut buffer = Vec::with_capacity(BUFFER);
+    for row in rows {
+        let (key, version) = (row.key.as_bytes(), row.record.version.get());
+        buffer.clear();
+        match &row.object {
+            Some((head, body)) => {
+                buffer = head.encode_into(body, buffer)?;
+                objects.insert(key, buffer.as_slice()).map_err(failed)?;
             }
-            bytes += row.record.len() as u64;
-            records.insert(row.version.get(), row.record.as_slice()).map_err(failed)?;
-            if row.ends {
-                let mut ends = write.open_table(ENDS).map_err(failed)?;
-                let end = end_key(&row.key, row.place.born);
-                ends.insert(end.as_slice(), row.version.get()).map_err(failed)?;
-            }
+            None => drop(objects.remove(key).map_err(failed)?),
+        }
+        buffer.clear();
+        buffer = records::encode(&row.key, row.place, &row.record, buffer)?;
+        reached.record_bytes += buffer.len() as u64;
+        records.insert(version, buffer.as_slice()).map_err(failed)?;
+        if row.ends() {
+            let mut ends = write.open_table(ENDS).map_err(failed)?;
+            ends.insert(end_key(&row.key, row.place.born).as_slice(), version).map_err(failed)?;
         }
     }
-    if let Some(first) = batch.log.first() {
-        let mut log = write.open_table(LOG).map_err(failed)?;
-        let lines = postcard::to_stdvec(&batch.log)?;
-        log.insert(first.version.revision().get(), lines.as_slice()).map_err(failed)?;
-    }
+    Ok(())
+}
+
+/// Writes what the records do not tell of, and how far the file has come with it.
+fn write_rest(write: &WriteTransaction, batch: &mut Batch, reached: &mut Reached) -> Result<()> {
     if !batch.leases.is_empty() {
         let mut leases = write.open_table(LEASES).map_err(failed)?;
         for (name, lease) in &batch.leases {
@@ -151,15 +200,11 @@ fn write(
         }
     }
     for edit in batch.edits.drain(..) {
-        bytes = bytes.saturating_add_signed(apply(&write, edit)?);
+        reached.record_bytes = reached.record_bytes.saturating_add_signed(apply(write, edit)?);
     }
-    {
-        let mut meta = write.open_table(META).map_err(failed)?;
-        let reached = Reached { revision, batch: number, record_bytes: bytes };
-        meta.insert(META_REACHED, postcard::to_stdvec(&reached)?.as_slice()).map_err(failed)?;
-    }
-    write.commit().map_err(failed)?;
-    Ok(bytes)
+    let mut meta = write.open_table(META).map_err(failed)?;
+    meta.insert(META_REACHED, postcard::to_stdvec(reached)?.as_slice()).map_err(failed)?;
+    Ok(())
 }
 
 /// Makes one edit of the past; tells by how many bytes the records grew.
@@ -168,7 +213,7 @@ fn apply(write: &WriteTransaction, edit: Edit) -> Result<i64> {
     match edit {
         Edit::PutRecord(filed) => {
             let mut table = write.open_table(RECORDS).map_err(failed)?;
-            let record = records::encode(&filed.key, filed.place, &filed.record)?;
+            let record = records::encode(&filed.key, filed.place, &filed.record, Vec::new())?;
             grown += record.len() as i64;
             let old = table.insert(filed.record.version.get(), record.as_slice()).map_err(failed)?;
             grown -= old.map_or(0, |old| old.value().len() as i64);
@@ -184,27 +229,12 @@ fn apply(write: &WriteTransaction, edit: Edit) -> Result<i64> {
                 ends.remove(end.as_slice()).map_err(failed)?;
             }
         }
-        Edit::PutRow(row) => {
-            let mut log = write.open_table(LOG).map_err(failed)?;
-            let lines = postcard::to_stdvec(&row.entries)?;
-            log.insert(row_number(&row.id)?, lines.as_slice()).map_err(failed)?;
-        }
-        Edit::DropRow(id) => {
-            let mut log = write.open_table(LOG).map_err(failed)?;
-            log.remove(row_number(&id)?).map_err(failed)?;
-        }
+        // The log is read from the records: a line goes with its record.
+        Edit::PutRow(_) | Edit::DropRow(_) => {}
         Edit::PutMeta(name, value) => {
             let mut meta = write.open_table(META).map_err(failed)?;
             meta.insert(name.as_str(), &*value).map_err(failed)?;
         }
     }
     Ok(grown)
-}
-
-pub(crate) fn row_number(id: &RowId) -> Result<u64> {
-    u64_of(&id.0).ok_or_else(|| Error::damaged("the number of a row of the log"))
-}
-
-pub(crate) fn row_entries(lines: &[u8]) -> Result<Vec<LogEntry>> {
-    Ok(postcard::from_bytes(lines)?)
 }

@@ -1,20 +1,21 @@
 //! The database file: making it, opening it, and opening it again after the disk failed it.
 
+use std::cmp::Ordering;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, hard_link, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use redb::backends::FileBackend;
 use redb::{Database, ReadTransaction, ReadableTable, StorageBackend};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
-use super::storage::Storage;
-use super::tables::{ENDS, FORMAT, LEASES, LOG, META, META_FORMAT, META_REACHED, OBJECTS, RECORDS};
+use super::storage::{Doubt, Storage};
+use super::tables::{ENDS, FORMAT, LEASES, META, META_FORMAT, META_REACHED, OBJECTS, RECORDS};
 use crate::error::{Error, Result};
-use crate::version::Revision;
+use crate::version::{Revision, Version};
 
 /// Where the bytes live: a file, or whatever a test puts in its place.
 #[derive(Clone)]
@@ -32,31 +33,30 @@ impl Place {
     }
 }
 
-/// Opens the database, makes what is missing of it, and refuses a format it does not know. `sync_failed` is set
-/// from then on when the storage could not be synced.
-pub(crate) fn open(place: &Place, cache: usize, sync_failed: &Arc<AtomicBool>) -> Result<Database> {
+/// Opens the database, makes what is missing of it, and refuses a format it does not know. `doubt` is
+/// told from then on what is written to it.
+pub(crate) fn open(place: &Place, cache: usize, doubt: &Arc<Doubt>) -> Result<Database> {
     if let Place::File(path) = place
         && !path.exists()
     {
         make(path).map_err(|error| opening(place, error))?;
     }
-    let database = open_storage(place, cache, sync_failed).map_err(|error| opening(place, error))?;
+    let database = open_storage(place, cache, doubt).map_err(|error| opening(place, error))?;
     make_tables(&database)?;
+    if let Place::File(path) = place {
+        remove_unfinished(path);
+    }
     Ok(database)
 }
 
-fn open_storage(
-    place: &Place,
-    cache: usize,
-    sync_failed: &Arc<AtomicBool>,
-) -> Result<Database, redb::DatabaseError> {
+fn open_storage(place: &Place, cache: usize, doubt: &Arc<Doubt>) -> Result<Database, redb::DatabaseError> {
     let bytes: Box<dyn StorageBackend> = match place {
         Place::File(path) => {
             Box::new(FileBackend::new(OpenOptions::new().read(true).write(true).open(path)?)?)
         }
         Place::Backend(make) => make(),
     };
-    let storage = Storage { bytes, sync_failed: sync_failed.clone() };
+    let storage = Storage { bytes, doubt: doubt.clone() };
     Database::builder().set_cache_size(cache).create_with_backend(storage)
 }
 
@@ -67,17 +67,47 @@ fn make(path: &Path) -> Result<(), redb::DatabaseError> {
     let drawn = SystemRandom::new().fill(&mut random);
     drawn.map_err(|_| io::Error::other("the operating system gave no random bytes"))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{:016x}.new", u64::from_be_bytes(random)));
+    name.push(format!(".{:016x}{UNFINISHED}", u64::from_be_bytes(random)));
     let new = path.with_file_name(name);
     let made = Database::create(&new).map(drop).and_then(|()| match hard_link(&new, path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
-        _ => Ok(()),
+        // Another process was faster; it may have taken ours for a leftover by now.
+        Err(_) if path.exists() => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(()),
     });
     let _ = remove_file(&new);
     made?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    File::open(folder_of(path))?.sync_all()?;
     Ok(())
+}
+
+/// What the name of a file ends with that is still being made.
+const UNFINISHED: &str = ".new";
+
+/// Removes what a process left behind that was killed while it made the file. Only to be called by who has the
+/// database open, and with it its lock: whoever still makes a file then makes it in vain.
+fn remove_unfinished(path: &Path) {
+    let Ok(files) = std::fs::read_dir(folder_of(path)) else { return };
+    for file in files.flatten().filter(|file| is_unfinished(&file.file_name(), path)) {
+        match remove_file(file.path()) {
+            Ok(()) => tracing::info!(file = %file.path().display(), "removed a file that was never finished"),
+            Err(error) => tracing::warn!(file = %file.path().display(), %error, "a leftover stays"),
+        }
+    }
+}
+
+/// Whether it has one of the names that [`make`] draws.
+fn is_unfinished(name: &OsStr, path: &Path) -> bool {
+    let drawn = || {
+        let rest = name.to_str()?.strip_prefix(path.file_name()?.to_str()?)?;
+        rest.strip_prefix('.')?.strip_suffix(UNFINISHED)
+    };
+    drawn().is_some_and(|drawn| drawn.len() == 16 && drawn.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 fn make_tables(database: &Database) -> Result<()> {
@@ -92,18 +122,20 @@ fn make_tables(database: &Database) -> Result<()> {
             Some(bytes) => {
                 let bytes = bytes.try_into().map_err(|_| Error::damaged("the format number"))?;
                 let found = u32::from_be_bytes(bytes);
-                if found > FORMAT {
-                    return Err(Error::Newer { found, known: FORMAT });
-                }
-                // Nothing to make: leave the file as it is.
-                drop(meta);
-                return write.abort().map_err(failed);
+                return match found.cmp(&FORMAT) {
+                    Ordering::Less => Err(Error::Older { found, known: FORMAT }),
+                    Ordering::Greater => Err(Error::Newer { found, known: FORMAT }),
+                    // Nothing to make: leave the file as it is.
+                    Ordering::Equal => {
+                        drop(meta);
+                        write.abort().map_err(failed)
+                    }
+                };
             }
         }
         write.open_table(OBJECTS).map_err(failed)?;
         write.open_table(RECORDS).map_err(failed)?;
         write.open_table(ENDS).map_err(failed)?;
-        write.open_table(LOG).map_err(failed)?;
         write.open_table(LEASES).map_err(failed)?;
     }
     write.commit().map_err(failed)
@@ -113,18 +145,28 @@ fn make_tables(database: &Database) -> Result<()> {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Reached {
     pub revision: Revision,
-    /// The number of the last batch: each has one, also those that make no revision.
+    /// The number of the last batch that left a note.
     pub batch: u64,
     pub record_bytes: u64,
 }
 
 impl Reached {
+    /// What the last note said, and what the records tell that were written since: most batches leave no note,
+    /// which would be a page more to write for each.
     pub fn by(read: &ReadTransaction) -> Result<Reached> {
         let meta = read.open_table(META).map_err(failed)?;
-        match meta.get(META_REACHED).map_err(failed)? {
-            Some(value) => Ok(postcard::from_bytes(value.value())?),
-            None => Ok(Reached::default()),
+        let mut reached = match meta.get(META_REACHED).map_err(failed)? {
+            Some(value) => postcard::from_bytes(value.value())?,
+            None => Reached::default(),
+        };
+        let records = read.open_table(RECORDS).map_err(failed)?;
+        // Whoever takes a record away leaves a note, so nothing that was noted as bytes is missing here.
+        for row in records.range(reached.revision.end().get()..).map_err(failed)? {
+            let (version, record) = row.map_err(failed)?;
+            reached.revision = Version::new(version.value()).revision();
+            reached.record_bytes += record.value().len() as u64;
         }
+        Ok(reached)
     }
 }
 

@@ -4,26 +4,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use redb::{Database, ReadableDatabase, ReadableTable};
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 
-use super::disk::row_entries;
 use super::file::{Reached, failed};
-use super::records;
-use super::tables::{LOG, META, META_FLOOR, OBJECTS, RECORDS, u64_of};
+use super::log::Log;
+use super::tables::{META, META_FLOOR, OBJECTS, u64_of};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
-use crate::history::archive::LogEntry;
-use crate::history::record::{Head, Record};
+use crate::history::archive::Filed;
+use crate::history::record::{Head, Place};
 use crate::key::Key;
 use crate::memory::indexer::Indexer;
 use crate::memory::recent::{Commit, Event, Recent, Window};
 use crate::memory::state::State;
-use crate::version::Revision;
+use crate::version::{Revision, Version};
 
 pub(crate) struct Loaded {
     pub state: State,
     pub recent: Recent,
-    pub record_bytes: u64,
     /// Microseconds since 1970 of the last commit.
     pub last_time: u64,
 }
@@ -34,93 +32,83 @@ const READY: usize = 20_000;
 
 pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> Result<Loaded> {
     let read = database.begin_read().map_err(failed)?;
-    let meta = read.open_table(META).map_err(failed)?;
-    let number = |name| -> Result<u64> {
-        Ok(meta.get(name).map_err(failed)?.and_then(|value| u64_of(value.value())).unwrap_or(0))
-    };
-    let reached_by_file = Reached::by(&read)?;
-    let mut state = State { revision: reached_by_file.revision, ..State::default() };
+    let mut state = State { revision: Reached::by(&read)?.revision, ..State::default() };
     for row in read.open_table(OBJECTS).map_err(failed)?.iter().map_err(failed)? {
         let (key, value) = row.map_err(failed)?;
         let (head, body) = Head::decode(value.value())?;
+        // Whatever became of the records, no version that was handed out may be handed out again.
+        state.revision = state.revision.max(head.version.revision());
         let entry = head.entry(Bytes::copy_from_slice(body));
         state.set(indexer, &Key::new(key.value())?, Some(Arc::new(entry)));
     }
+    let log = Log::open(&read)?;
+    let last = log.records(..)?.next_back();
+    let last_time = last.and_then(Result::ok).map_or(0, |(_, filed)| filed.record.time);
+    let recent = recent(&log, &state, floor(&read)?, window)?;
+    Ok(Loaded { state, recent, last_time })
+}
 
-    let log = read.open_table(LOG).map_err(failed)?;
-    let kept = read.open_table(RECORDS).map_err(failed)?;
-    let floor = Revision::new(number(META_FLOOR)?);
+/// Up to here the records were thinned out, and tell no commits any more.
+fn floor(read: &ReadTransaction) -> Result<Revision> {
+    let meta = read.open_table(META).map_err(failed)?;
+    let found = meta.get(META_FLOOR).map_err(failed)?;
+    Ok(Revision::new(found.and_then(|value| u64_of(value.value())).unwrap_or(0)))
+}
+
+/// The recent commits, found by walking back from the present. Where the past is damaged the walk ends, and so does
+/// what watches may ask for: that is no reason not to open.
+fn recent(log: &Log, state: &State, floor: Revision, window: &Window) -> Result<Recent> {
     let since = crate::clock::now().saturating_sub(window.age.as_micros() as u64);
-    let mut lines: Vec<LogEntry> = Vec::new();
-    let mut last_time = 0;
+    let mut older: HashMap<Key, Option<Arc<Entry>>> = HashMap::new();
+    // Newest first.
+    let mut commits: Vec<Commit> = Vec::new();
     let mut reached = floor;
-    for row in log.iter().map_err(failed)?.rev() {
-        let (first, value) = row.map_err(failed)?;
-        let entries = row_entries(value.value())?;
-        last_time = last_time.max(entries.last().map_or(0, |entry| entry.time));
-        let first = Revision::new(first.value());
-        if first <= floor {
+    for (count, found) in log.records(floor.end().get()..)?.rev().enumerate() {
+        let told = found.and_then(|(version, filed)| {
+            let known = older.get(&filed.key).cloned();
+            let after = known.unwrap_or_else(|| state.objects.get(&filed.key).cloned());
+            Ok((before(version, &filed, after.as_deref())?, after, version, filed))
+        });
+        let (before, after, version, filed) = match told {
+            Ok(told) => told,
+            Err(error) => {
+                tracing::error!(%error, "the recent past is damaged: watches can't go on from before it");
+                // The rest of its commit can't be told either.
+                reached = commits.pop().map_or(state.revision, |commit| commit.revision);
+                break;
+            }
+        };
+        let revision = version.revision();
+        let begins = commits.last().is_none_or(|commit| commit.revision != revision);
+        if begins && (count >= READY || filed.record.time < since) {
+            reached = revision;
             break;
         }
-        if lines.len() + entries.len() > READY || entries.iter().all(|entry| entry.time < since) {
-            reached = entries.last().map_or(reached, |entry| entry.version.revision());
-            break;
+        older.insert(filed.key.clone(), before.clone());
+        let event = Arc::new(Event::new(version, filed.key, before, after));
+        match commits.last_mut().filter(|_| !begins) {
+            Some(commit) => commit.events.insert(0, event),
+            None => commits.push(Commit { revision, time: filed.record.time, events: vec![event] }),
         }
-        lines.extend(entries.into_iter().rev());
     }
-    let fetch = |line: &LogEntry| -> Result<Record> {
-        let found = kept.get(line.version.get()).map_err(failed)?;
-        let found = found
-            .ok_or_else(|| Error::damaged(format_args!("no record of {} at {}", line.key, line.version)))?;
-        Ok(records::decode(&line.key, found.value())?.record)
-    };
-    let (commits, cut) = commits(&state, &lines, fetch);
-    let mut recent = Recent::after(cut.unwrap_or(reached));
+    let mut recent = Recent::after(reached);
     for commit in commits.into_iter().rev() {
         recent.push(commit);
     }
-    Ok(Loaded { state, recent, record_bytes: reached_by_file.record_bytes, last_time })
+    Ok(recent)
 }
 
-/// The commits of these lines, newest first as the lines are, found by walking back from the present. Where the
-/// past is damaged the walk ends, and so does what watches may ask for: that is no reason not to open.
-fn commits(
-    state: &State,
-    lines: &[LogEntry],
-    fetch: impl Fn(&LogEntry) -> Result<Record>,
-) -> (Vec<Commit>, Option<Revision>) {
-    let mut older: HashMap<Key, Option<Arc<Entry>>> = HashMap::new();
-    let mut commits: Vec<Commit> = Vec::new();
-    for line in lines {
-        let revision = line.version.revision();
-        let known = older.get(&line.key).cloned();
-        let after = known.unwrap_or_else(|| state.objects.get(&line.key).cloned());
-        let before = match fetch(line).and_then(|record| before(line, &record, after.as_deref())) {
-            Ok(before) => before,
-            Err(error) => {
-                tracing::error!(%error, "the recent past is damaged: watches can't go on from before it");
-                commits.retain(|commit| commit.revision > revision);
-                return (commits, Some(revision));
-            }
-        };
-        older.insert(line.key.clone(), before.clone());
-        let event = Arc::new(Event::new(line.version, line.key.clone(), before, after));
-        match commits.last_mut() {
-            Some(commit) if commit.revision == revision => commit.events.insert(0, event),
-            _ => commits.push(Commit { revision, time: line.time, events: vec![event] }),
-        }
-    }
-    (commits, None)
-}
-
-fn before(line: &LogEntry, record: &Record, after: Option<&Entry>) -> Result<Option<Arc<Entry>>> {
-    if record.deleted == after.is_some() {
-        return Err(Error::damaged(format_args!(
-            "the record of {} at {} does not fit",
-            line.key, line.version
-        )));
+/// The object before this change, which must be the one that led to `after`.
+fn before(version: Version, filed: &Filed, after: Option<&Entry>) -> Result<Option<Arc<Entry>>> {
+    let Filed { key, place, record } = filed;
+    let fits = match after {
+        Some(after) => !record.deleted && after.version == version && Place::of(&after.chain) == *place,
+        None => record.deleted,
+    };
+    if !fits || record.version != version {
+        return Err(Error::damaged(format_args!("the record of {key} at {version} does not fit")));
     }
     let stored = after.map(Entry::stored).unwrap_or_default();
-    let before = record.before.as_ref().map(|before| before.entry(record, line.place, &stored));
+    let before = record.before.as_ref().map(|before| before.entry(record, *place, &stored));
     Ok(before.transpose()?.map(Arc::new))
 }

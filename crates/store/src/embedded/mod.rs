@@ -7,8 +7,10 @@ mod disk;
 mod file;
 mod leases;
 mod load;
+mod log;
 mod records;
 mod restore;
+mod start;
 mod storage;
 mod tables;
 mod touched;
@@ -23,11 +25,9 @@ use redb::StorageBackend;
 use tokio::sync::{mpsc, oneshot};
 
 use self::archive::EmbeddedArchive;
-use self::committer::{Committer, Job, Reply};
+use self::committer::{Job, Reply};
 use self::disk::Disk;
-use self::touched::Touched;
 use crate::backup;
-use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::history::archive::Later;
 use crate::housekeeping;
@@ -35,7 +35,6 @@ use crate::keys::{self, Keys};
 use crate::lease::Acquired;
 use crate::limits::{Hints, Limits};
 use crate::memory::Memory;
-use crate::memory::indexer::Indexer;
 use crate::memory::recent::Window;
 use crate::model::Model;
 use crate::snapshot::Snapshot;
@@ -122,43 +121,15 @@ impl Embedded {
     }
 
     async fn open_at(place: file::Place, keys: Keys, settings: Settings) -> Result<Arc<Embedded>> {
-        let cache = settings.cache;
-        let disk = blocking(move || Disk::open(place, cache)).await?;
-        let disk = Arc::new(disk);
         let (jobs, queue) = mpsc::unbounded_channel();
-        let archive = EmbeddedArchive { disk: disk.clone(), jobs: jobs.clone() };
-        keys::load(&archive, &keys.keyring).await?;
-
-        let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone());
-        let (reader, lens, window) = (disk.clone(), indexer.clone(), settings.window);
-        let loaded = blocking(move || {
-            let database = reader.database()?;
-            Ok((load::load(&database, &lens, &window)?, reader.leases()?))
-        });
-        let (loaded, leases) = loaded.await?;
-        let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone());
-        let shared =
-            Arc::new(Shared { memory: memory.clone(), disk: disk.clone(), settings: settings.clone() });
+        let (shared, thread) = start::start(place, keys.clone(), settings.clone(), queue).await?;
         let parts = Parts {
-            memory,
-            archive: Arc::new(archive),
+            memory: shared.memory.clone(),
+            archive: Arc::new(EmbeddedArchive { disk: shared.disk.clone(), jobs: jobs.clone() }),
             signing: keys.signing.clone(),
             history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
             maintenance: tokio::sync::Mutex::new(()),
         };
-        let committer = Committer {
-            touched: Touched::after(loaded.state.revision),
-            clock: Clock::starting_after(loaded.last_time),
-            record_bytes: loaded.record_bytes,
-            state: loaded.state,
-            recent: loaded.recent,
-            leases,
-            shared: shared.clone(),
-        };
-        let thread =
-            std::thread::Builder::new().name("store-commit".into()).spawn(move || committer.run(queue));
-        let thread =
-            thread.map_err(|error| Error::Unavailable(format!("no thread for the committer: {error}")))?;
         let committer = std::sync::Mutex::new(Some(thread));
         let store = Arc::new(Embedded { parts, shared, jobs, committer });
         keys::ensure(&*store.parts.archive, &keys.keyring).await?;

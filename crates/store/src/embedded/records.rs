@@ -8,21 +8,26 @@ use redb::{ReadOnlyTable, ReadTransaction};
 use super::file::failed;
 use super::tables::{ENDS, OBJECTS, RECORDS, u64_of};
 use crate::error::{Error, Result};
+use crate::history::Cursor;
 use crate::history::archive::{Filed, Order};
 use crate::history::record::{Head, Place, Record};
 use crate::key::Key;
 use crate::version::Version;
 
-/// A record, and whose it is.
-pub(crate) fn encode(key: &Key, place: Place, record: &Record) -> Result<Vec<u8>> {
-    Ok(postcard::to_stdvec(&(key, place, record))?)
+/// A record, and whose it is, behind what `buffer` holds.
+pub(crate) fn encode(key: &Key, place: Place, record: &Record, buffer: Vec<u8>) -> Result<Vec<u8>> {
+    Ok(postcard::to_extend(&(key, place, record), buffer)?)
 }
 
-/// Takes a kept record apart; `expected` is whose it should be, for the message.
-pub(crate) fn decode(expected: &Key, value: &[u8]) -> Result<Filed> {
-    let decoded = postcard::from_bytes(value);
-    let (key, place, record) = decoded
-        .map_err(|error| Error::damaged(format_args!("a change of {expected} can't be decoded: {error}")))?;
+/// Takes apart the record that is kept at `version`.
+pub(crate) fn decode(version: Version, value: &[u8]) -> Result<Filed> {
+    let (key, place, record) = postcard::from_bytes(value).map_err(|error| {
+        let whose = match postcard::take_from_bytes::<Key>(value) {
+            Ok((key, _)) => format!(" of {key}"),
+            Err(_) => String::new(),
+        };
+        Error::damaged(format_args!("a change{whose} can't be decoded, at version {version}: {error}"))
+    })?;
     Ok(Filed { key, place, record })
 }
 
@@ -53,18 +58,22 @@ impl Lives {
     pub fn records(
         &self,
         key: &Key,
-        beyond: Option<Place>,
+        beyond: Option<Cursor>,
         order: Order,
         limit: usize,
     ) -> Result<Vec<Filed>> {
+        let edge = beyond.map(|beyond| beyond.place);
         let mut lives = self.lives(key)?;
+        if let Some(life) = lives.iter_mut().find(|life| edge.is_some_and(|edge| edge.born == life.born)) {
+            life.last = self.start(key, life, beyond)?;
+        }
         let mut found = Vec::new();
         match order {
             Order::NewestFirst => {
-                lives.retain(|life| beyond.is_none_or(|edge| life.born <= edge.born));
+                lives.retain(|life| edge.is_none_or(|edge| life.born <= edge.born));
                 for life in lives.iter().rev() {
                     let records = self.walk(key, life, None);
-                    let wanted = records.filter(|filed| match (filed, beyond) {
+                    let wanted = records.filter(|filed| match (filed, edge) {
                         (Ok(filed), Some(edge)) => filed.place < edge,
                         _ => true,
                     });
@@ -74,12 +83,12 @@ impl Lives {
                 }
             }
             Order::OldestFirst => {
-                lives.retain(|life| beyond.is_none_or(|edge| life.born >= edge.born));
+                lives.retain(|life| edge.is_none_or(|edge| life.born >= edge.born));
                 for life in &lives {
                     if found.len() >= limit {
                         break;
                     }
-                    let mut records = self.walk(key, life, beyond).collect::<Result<Vec<_>>>()?;
+                    let mut records = self.walk(key, life, edge).collect::<Result<Vec<_>>>()?;
                     records.reverse();
                     found.append(&mut records);
                 }
@@ -89,6 +98,16 @@ impl Lives {
         Ok(found)
     }
 
+    /// Where to start walking back through `life`: at the record that is near, unless it is gone or another's.
+    fn start(&self, key: &Key, life: &Life, beyond: Option<Cursor>) -> Result<Version> {
+        let known = |beyond: &Cursor| beyond.near > Version::ZERO && beyond.near < life.last;
+        let Some(beyond) = beyond.filter(known) else { return Ok(life.last) };
+        let Some(value) = self.records.get(beyond.near.get()).map_err(failed)? else { return Ok(life.last) };
+        let near = decode(beyond.near, value.value())?;
+        let fits = near.key == *key && near.place.born == life.born && near.place >= beyond.place;
+        Ok(if fits { beyond.near } else { life.last })
+    }
+
     /// Records of all keys, by key and place, strictly after `after`: some more than `limit`, so that no life is
     /// walked twice.
     pub fn all(&self, after: Option<(Key, Place)>, limit: usize) -> Result<Vec<Filed>> {
@@ -96,7 +115,7 @@ impl Lives {
         let mut next = match after {
             None => self.key_after(None)?,
             Some((key, place)) => {
-                found = self.records(&key, Some(place), Order::OldestFirst, usize::MAX)?;
+                found = self.records(&key, Some(place.into()), Order::OldestFirst, usize::MAX)?;
                 self.key_after(Some(&key))?
             }
         };
@@ -158,7 +177,7 @@ impl Lives {
                 Ok(found) => found?,
                 Err(error) => return Some(Err(error)),
             };
-            let filed = match decode(key, value.value()) {
+            let filed = match decode(version, value.value()) {
                 Ok(filed) => filed,
                 Err(error) => return Some(Err(error)),
             };

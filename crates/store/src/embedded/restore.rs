@@ -4,7 +4,7 @@ use redb::{Database, WriteTransaction};
 
 use super::file::{Reached, failed};
 use super::records;
-use super::tables::{ENDS, LOG, META, META_FLOOR, META_REACHED, OBJECTS, RECORDS, end_key};
+use super::tables::{ENDS, META, META_FLOOR, META_REACHED, OBJECTS, RECORDS, end_key};
 use crate::backup::restore::Restore;
 use crate::error::Result;
 use crate::history::archive::LogEntry;
@@ -19,12 +19,8 @@ pub(crate) struct Filling {
     revision: Revision,
     position: usize,
     record_bytes: u64,
-    lines: Vec<LogEntry>,
-    last_row: Option<u64>,
+    last_record: Version,
 }
-
-/// Lines in one row of the log.
-const ROW: usize = 512;
 
 impl Filling {
     pub fn new(database: &Database) -> Result<Filling> {
@@ -34,25 +30,12 @@ impl Filling {
             revision: Revision::ZERO,
             position: 0,
             record_bytes: 0,
-            lines: Vec::new(),
-            last_row: None,
+            last_record: Version::ZERO,
         })
     }
 
     fn write(&self) -> &WriteTransaction {
         self.write.as_ref().expect("taken only by finish, which is the last call")
-    }
-
-    fn flush_lines(&mut self) -> Result<()> {
-        if let Some(first) = self.lines.first() {
-            let id = first.version.revision().get();
-            let mut log = self.write().open_table(LOG).map_err(failed)?;
-            log.insert(id, postcard::to_stdvec(&self.lines)?.as_slice()).map_err(failed)?;
-            drop(log);
-            self.last_row = Some(id);
-            self.lines.clear();
-        }
-        Ok(())
     }
 }
 
@@ -81,8 +64,9 @@ impl Restore for Filling {
     }
 
     fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()> {
-        let bytes = records::encode(&key, place, &record)?;
+        let bytes = records::encode(&key, place, &record, Vec::new())?;
         self.record_bytes += bytes.len() as u64;
+        self.last_record = self.last_record.max(record.version);
         let mut table = self.write().open_table(RECORDS).map_err(failed)?;
         table.insert(record.version.get(), bytes.as_slice()).map_err(failed)?;
         if record.deleted {
@@ -92,27 +76,21 @@ impl Restore for Filling {
         Ok(())
     }
 
-    fn line(&mut self, line: LogEntry) -> Result<()> {
-        // A row is named after its first revision, so no revision may be spread over two.
-        let full = self.lines.len() >= ROW;
-        if full && self.lines.last().is_some_and(|last| last.version.revision() != line.version.revision()) {
-            self.flush_lines()?;
-        }
-        self.lines.push(line);
+    fn line(&mut self, _line: LogEntry) -> Result<()> {
+        // Here the records are the log.
         Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.flush_lines()?;
         {
             let mut meta = self.write().open_table(META).map_err(failed)?;
             let revision = self.revision.get().to_be_bytes();
             let reached = Reached { revision: self.revision, batch: 0, record_bytes: self.record_bytes };
             meta.insert(META_REACHED, postcard::to_stdvec(&reached)?.as_slice()).map_err(failed)?;
             meta.insert(META_FLOOR, revision.as_slice()).map_err(failed)?;
-            if let Some(row) = self.last_row {
-                meta.insert(SETTLED, row.to_be_bytes().as_slice()).map_err(failed)?;
-            }
+            // No watch can ask for any of it.
+            let settled = self.last_record.get().to_be_bytes();
+            meta.insert(SETTLED, settled.as_slice()).map_err(failed)?;
         }
         let write = self.write.take().expect("finish is called once");
         write.commit().map_err(failed)

@@ -1,4 +1,4 @@
-//! The bytes under the database, and whether the last attempt to make them durable failed.
+//! The bytes under the database, and whether what was written last may count without our knowing.
 
 use std::io;
 use std::ops::Bound;
@@ -7,12 +7,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{BackendError, StorageBackend};
 
-/// A storage that remembers a failed sync: after one nobody knows what is on the disk, while after any other
-/// failure the step that makes a batch count was not reached.
+/// Whether a batch may have reached the disk, in the eyes of somebody who can't look. It counts once the file's head,
+/// which names it, was written and synced. Whatever fails after somebody asked for that sync leaves the question
+/// open: the sync itself, or the cutting off of the file's unused end that the database does behind it.
+#[derive(Debug, Default)]
+pub(crate) struct Doubt {
+    head_written: AtomicBool,
+    head_synced: AtomicBool,
+}
+
+impl Doubt {
+    /// Forgets what was written so far, before the next batch.
+    pub fn clear(&self) {
+        self.head_written.store(false, Ordering::Release);
+        self.head_synced.store(false, Ordering::Release);
+    }
+
+    /// Whether the batch may be there though its writing failed.
+    pub fn remains(&self) -> bool {
+        self.head_synced.load(Ordering::Acquire)
+    }
+}
+
+/// A storage that notes when a batch begins to be in doubt.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub bytes: Box<dyn StorageBackend>,
-    pub sync_failed: Arc<AtomicBool>,
+    pub doubt: Arc<Doubt>,
 }
 
 impl StorageBackend for Storage {
@@ -29,14 +50,17 @@ impl StorageBackend for Storage {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let synced = self.bytes.sync_data();
-        if synced.is_err() {
-            self.sync_failed.store(true, Ordering::Release);
+        // A file that grows is synced too, before the head is written: that makes nothing count.
+        if self.doubt.head_written.load(Ordering::Acquire) {
+            self.doubt.head_synced.store(true, Ordering::Release);
         }
-        synced
+        self.bytes.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        if offset == 0 {
+            self.doubt.head_written.store(true, Ordering::Release);
+        }
         self.bytes.write(offset, data)
     }
 

@@ -4,18 +4,17 @@ use redb::TableDefinition;
 
 use crate::key::Key;
 
-/// The format this program writes, and the newest it reads.
-pub(crate) const FORMAT: u32 = 1;
+/// The format this program writes, and the only one it reads: format 1, which kept the log in a table of its own, was
+/// never released.
+pub(crate) const FORMAT: u32 = 2;
 
 /// Key → head and bytes of the object.
 pub(crate) const OBJECTS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("objects");
 /// Version → record. They are written in their order, which costs a fraction of putting each beside its object:
-/// the object names its last record, and each record the one before it.
+/// the object names its last record, and each record the one before it. In this order they are the log, too.
 pub(crate) const RECORDS: TableDefinition<u64, &[u8]> = TableDefinition::new("records");
 /// Key, NUL, birth → version of the last record of a life that ended.
 pub(crate) const ENDS: TableDefinition<&[u8], u64> = TableDefinition::new("ends");
-/// First revision of a group of commits → lines of the log.
-pub(crate) const LOG: TableDefinition<u64, &[u8]> = TableDefinition::new("log");
 /// Name → lease.
 pub(crate) const LEASES: TableDefinition<&str, &[u8]> = TableDefinition::new("leases");
 /// Name → something small.

@@ -10,6 +10,7 @@ use super::client::wire::{KeyValue, RangeRequest};
 use super::layout::{delete, one, put, split_record_key, txn, under, written_at};
 use super::shared::{Shared, failed};
 use crate::error::{Conflict, Error, Result};
+use crate::history::Cursor;
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::past::SKEW;
 use crate::history::record::{Place, Record};
@@ -96,12 +97,12 @@ impl Archive for EtcdArchive {
     fn records<'a>(
         &'a self,
         key: &'a Key,
-        beyond: Option<Place>,
+        beyond: Option<Cursor>,
         order: Order,
         limit: usize,
     ) -> Later<'a, Vec<(Place, Record)>> {
         Box::pin(async move {
-            let edge = beyond.map(|place| self.shared.layout.record(key, place));
+            let edge = beyond.map(|beyond| self.shared.layout.record(key, beyond.place));
             let request = self.beyond(self.shared.layout.records_of(key), edge, order, limit);
             let found = self.range(request).await?;
             found.iter().map(|kv| self.filed(kv).map(|filed| (filed.place, filed.record))).collect()

@@ -13,6 +13,8 @@ mod load;
 mod quorum;
 mod restore;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 
 use std::io::Read;

@@ -51,6 +51,11 @@ impl Marks {
         }
     }
 
+    #[cfg(test)]
+    pub fn looked_out_for(&self) -> usize {
+        self.locked().len()
+    }
+
     fn locked(&self) -> MutexGuard<'_, HashMap<CommitId, Option<i64>>> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }

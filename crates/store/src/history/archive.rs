@@ -6,8 +6,8 @@ use std::pin::Pin;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::Level;
 use super::record::{Hash, Place, Record};
+use super::{Cursor, Level};
 use crate::error::Result;
 use crate::key::Key;
 use crate::transaction::Fence;
@@ -91,11 +91,12 @@ pub(crate) trait Archive: Send + Sync {
     /// The past as it was at a revision, for as long as the engine can still tell.
     fn pinned(&self, revision: Revision) -> Box<dyn Archive>;
 
-    /// Records of one key, strictly beyond `beyond` in the given order.
+    /// Records of one key, strictly beyond `beyond` in the given order. Oldest first, they may end with the record that
+    /// `beyond` names as near.
     fn records<'a>(
         &'a self,
         key: &'a Key,
-        beyond: Option<Place>,
+        beyond: Option<Cursor>,
         order: Order,
         limit: usize,
     ) -> Later<'a, Vec<(Place, Record)>>;

@@ -56,7 +56,7 @@ impl Draft {
             let same = before.sealed == put.secret
                 && before.stamp == put.body.stamp
                 && before.expires == put.expires;
-            if same && before.stored() == stored {
+            if same && before.is_stored_as(&stored) {
                 return Ok(None);
             }
         }

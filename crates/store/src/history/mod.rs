@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::record::Place;
 use crate::entry::{Entry, Uid};
 use crate::version::{Revision, Version};
 
@@ -75,5 +76,20 @@ pub struct Changes {
     /// The changes.
     pub items: Vec<Change>,
     /// Give this to get the next, older ones; `None` at the end.
-    pub next: Option<record::Place>,
+    pub next: Option<Cursor>,
+}
+
+/// Where a page of changes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cursor {
+    pub(crate) place: Place,
+    /// A record of the same life at this place or not far after it, that holds a whole object: an engine that finds
+    /// records only by following one to the next starts there. Zero where none is known; it may be gone, too.
+    pub(crate) near: Version,
+}
+
+impl From<Place> for Cursor {
+    fn from(place: Place) -> Cursor {
+        Cursor { place, near: Version::ZERO }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::archive::{Archive, LogEntry, Order, RowId};
 use super::record::{Place, Record};
-use super::{At, Change, Changes, retention};
+use super::{At, Change, Changes, Cursor, retention};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -28,7 +28,7 @@ pub(crate) const SKEW: u64 = 600_000_000;
 
 impl Past<'_> {
     /// The changes of one key, newest first, older than `beyond`.
-    pub async fn changes(&self, key: &Key, beyond: Option<Place>, limit: usize) -> Result<Changes> {
+    pub async fn changes(&self, key: &Key, beyond: Option<Cursor>, limit: usize) -> Result<Changes> {
         let limit = limit.max(1);
         let mut found = self.archive.records(key, beyond, Order::NewestFirst, limit + 1).await?;
         found.retain(|(_, record)| record.version <= self.now.version());
@@ -37,10 +37,12 @@ impl Past<'_> {
 
         let mut items = Vec::with_capacity(found.len());
         let mut after: Option<(u64, Option<Arc<Entry>>)> = None;
+        let mut near = beyond;
         for (place, record) in &found {
+            near = near.filter(|near| near.place.born == place.born);
             let newer = match after.take() {
                 Some((born, entry)) if born == place.born => entry,
-                _ => self.after(key, *place, record).await?,
+                _ => self.after(key, *place, record, near_of(near)).await?,
             };
             let before = match (&record.before, &newer) {
                 (None, _) => None,
@@ -49,9 +51,13 @@ impl Past<'_> {
             }
             .map(Arc::new);
             after = Some((place.born, before.clone()));
+            if is_whole(record) {
+                near = Some(Cursor { place: *place, near: record.version });
+            }
             items.push(tell(record, before, newer));
         }
-        let next = found.last().filter(|_| more).map(|(place, _)| *place);
+        let last = found.last().filter(|_| more).map(|(place, _)| *place);
+        let next = last.map(|place| Cursor { place, near: near_of(near) });
         Ok(Changes { items, next })
     }
 
@@ -66,7 +72,7 @@ impl Past<'_> {
 
     /// Everything under `prefix` as it was. What stands elsewhere in the snapshot is as it is now.
     ///
-    /// Takes time in proportion to what changed since then.
+    /// Takes time in proportion to what changed since then; of a time before a restore, to what there is.
     pub async fn list(&self, indexer: &Indexer, prefix: &[u8], at: At) -> Result<Snapshot> {
         let mut changed = std::collections::BTreeSet::new();
         let mut note = |entry: &LogEntry| {
@@ -92,6 +98,12 @@ impl Past<'_> {
             let entry = self.object_at(&key, version).await?;
             state.set(indexer, &key, entry);
             last = Some(key);
+        }
+        // What a restore gave another version, and nobody has changed since, had its own then.
+        for (key, entry) in self.now.list(prefix).filter(|(_, entry)| entry.version > version) {
+            if let Some(then) = entry.as_of(version) {
+                state.set(indexer, key, Some(then));
+            }
         }
         state.revision = version.revision();
         Ok(Snapshot::new(Arc::new(state)))
@@ -161,23 +173,23 @@ impl Past<'_> {
 
     async fn object_at(&self, key: &Key, version: Version) -> Result<Option<Arc<Entry>>> {
         let live = self.now.get(key);
-        if let Some(entry) = live
-            && entry.version <= version
-        {
-            return Ok(Some(entry.clone()));
+        if let Some(entry) = live.and_then(|live| live.as_of(version)) {
+            return Ok(Some(entry));
         }
-        let mut beyond = None;
+        let mut beyond: Option<Cursor> = None;
         let mut oldest: Option<Record> = None;
-        let mut step = STEP;
+        let (mut step, mut near) = (STEP, Version::ZERO);
         loop {
             let records = self.archive.records(key, beyond, Order::NewestFirst, step).await?;
-            // An engine may have to walk to where it left off: take more each time.
             step *= 4;
-            let Some((last, _)) = records.last() else { break };
-            beyond = Some(*last);
+            let Some((last, record)) = records.last() else { break };
+            beyond = Some(Cursor { place: *last, near: record.version });
             for (place, record) in records {
                 if record.version <= version {
-                    return if record.deleted { Ok(None) } else { self.after(key, place, &record).await };
+                    return self.after(key, place, &record, near).await;
+                }
+                if is_whole(&record) {
+                    near = record.version;
                 }
                 oldest = Some(record);
             }
@@ -191,33 +203,24 @@ impl Past<'_> {
         }
     }
 
-    /// The object right after the record at `place`.
-    async fn after(&self, key: &Key, place: Place, record: &Record) -> Result<Option<Arc<Entry>>> {
+    /// The object right after the record at `place`; the record at `near`, not far after it, may hold it whole.
+    async fn after(
+        &self,
+        key: &Key,
+        place: Place,
+        record: &Record,
+        near: Version,
+    ) -> Result<Option<Arc<Entry>>> {
         if record.deleted {
             return Ok(None);
         }
-        let mut newer: Vec<(Place, Record)> = Vec::new();
-        let mut beyond = place;
-        'gather: loop {
-            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, STEP).await?;
-            let full = step.len() == STEP;
-            for (at, record) in step {
-                if at.born != place.born || record.version > self.now.version() {
-                    break 'gather;
-                }
-                beyond = at;
-                let whole = record.before.as_ref().is_some_and(|before| before.body.is_whole());
-                newer.push((at, record));
-                if whole {
-                    break 'gather;
-                }
-            }
-            if !full {
-                break;
-            }
+        let mut newer = self.newer(key, Cursor { place, near }).await?;
+        if near > Version::ZERO && !newer.last().is_some_and(|(_, last)| is_whole(last)) {
+            // Retention may have been there since: look as far as it takes.
+            newer = self.newer(key, place.into()).await?;
         }
         let mut entry: Option<Arc<Entry>> = match newer.last() {
-            Some((_, last)) if last.before.as_ref().is_some_and(|before| before.body.is_whole()) => None,
+            Some((_, last)) if is_whole(last) => None,
             _ => match self.now.get(key).filter(|entry| entry.chain.born == place.born) {
                 Some(live) => Some(live.clone()),
                 None => return Err(Error::damaged(format_args!("the history of {key} has no end"))),
@@ -236,6 +239,40 @@ impl Past<'_> {
             false => Arc::new(entry.restamped(record.version)),
         }))
     }
+
+    /// The records of one life after a place, oldest first, up to the first that holds a whole object.
+    async fn newer(&self, key: &Key, from: Cursor) -> Result<Vec<(Place, Record)>> {
+        let mut newer = Vec::new();
+        let mut beyond = from;
+        loop {
+            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, STEP).await?;
+            let full = step.len() == STEP;
+            for (at, record) in step {
+                if at.born != from.place.born || record.version > self.now.version() {
+                    return Ok(newer);
+                }
+                beyond.place = at;
+                let whole = is_whole(&record);
+                newer.push((at, record));
+                if whole {
+                    return Ok(newer);
+                }
+            }
+            if !full {
+                return Ok(newer);
+            }
+        }
+    }
+}
+
+/// The record that is near, zero when none is known.
+fn near_of(cursor: Option<Cursor>) -> Version {
+    cursor.map_or(Version::ZERO, |cursor| cursor.near)
+}
+
+/// Whether the record holds the whole object before it.
+fn is_whole(record: &Record) -> bool {
+    record.before.as_ref().is_some_and(|before| before.body.is_whole())
 }
 
 fn tell(record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {

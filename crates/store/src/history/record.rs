@@ -126,8 +126,12 @@ impl Head {
 
     /// Head and bytes as one value.
     pub fn encode(&self, body: &[u8]) -> Result<Vec<u8>> {
-        let mut value = Vec::with_capacity(body.len() + 128);
-        value = postcard::to_extend(self, value)?;
+        self.encode_into(body, Vec::with_capacity(body.len() + 128))
+    }
+
+    /// The same behind what `buffer` holds.
+    pub fn encode_into(&self, body: &[u8], buffer: Vec<u8>) -> Result<Vec<u8>> {
+        let mut value = postcard::to_extend(self, buffer)?;
         value.extend_from_slice(body);
         Ok(value)
     }
@@ -168,6 +172,13 @@ impl Way {
 
     pub fn is_whole(&self) -> bool {
         matches!(self, Way::Whole(_))
+    }
+
+    /// Bytes it takes.
+    pub fn len(&self) -> usize {
+        match self {
+            Way::Whole(bytes) | Way::Delta(bytes) => bytes.len(),
+        }
     }
 
     /// The older bytes.

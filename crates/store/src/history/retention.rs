@@ -28,8 +28,8 @@ const HORIZON: &str = "history/horizon";
 const FEW: usize = 8;
 /// Records of one life read at a time.
 const LIFE: usize = 4_096;
-/// Rows of the log handled in one step.
-const ROWS: usize = 128;
+/// Rows of the log handled in one step, at most.
+const ROWS: usize = 512;
 
 /// What retention works with.
 pub(crate) struct Keeper<'a> {
@@ -105,12 +105,13 @@ impl Keeper<'_> {
         let mut pruned = Pruned::default();
         let mut beyond = self.archive.meta(AGED).await?.map(RowId);
         let floor = self.settled().await?;
+        // Of what is not old yet a little first, then more and more: not much too much, and not for ever.
+        let mut few = 1;
         loop {
             let too_many = self.archive.bytes().await? > most_bytes;
-            let rows = self
-                .archive
-                .rows(beyond.as_ref(), Order::OldestFirst, if too_many { 1 } else { ROWS })
-                .await?;
+            let limit = if too_many { few } else { ROWS };
+            few = (few * 2).min(ROWS);
+            let rows = self.archive.rows(beyond.as_ref(), Order::OldestFirst, limit).await?;
             let mut lives = BTreeSet::new();
             let mut reached = None;
             let settled = self.archive.meta(SETTLED).await?.map(RowId);
@@ -226,7 +227,7 @@ impl Keeper<'_> {
         let mut life = Vec::new();
         let mut beyond = Place { born, sequence: 0 };
         loop {
-            let step = self.archive.records(key, Some(beyond), Order::OldestFirst, LIFE).await?;
+            let step = self.archive.records(key, Some(beyond.into()), Order::OldestFirst, LIFE).await?;
             let more = step.len() == LIFE;
             for (place, record) in step {
                 if place.born != born {

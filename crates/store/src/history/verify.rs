@@ -298,7 +298,11 @@ impl Verifier<'_> {
         let mut missing: Vec<LogEntry> = self.log.drain().map(|(_, line)| line).collect();
         missing.sort_by_key(|line| line.version);
         for line in missing {
-            self.problem(Some(&line.key), Some(line.version), "is in the log, but its record was removed");
+            self.problem(
+                Some(&line.key),
+                Some(line.version),
+                "is in the log, but nothing leads to its record: it or a newer one was removed",
+            );
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{At, Error, Level, RAISE, Revision, Store, Version};
+use store::{At, Body, Entry, Error, Level, Put, RAISE, Revision, Store, Version};
 
 use super::fixture::{Embedded, Etcd, Ground, copy_keys, quiet};
 use super::words::*;
@@ -12,6 +12,7 @@ on_every_engine!(
     a_backup_taken_while_others_write_shows_one_revision,
     a_restored_store_hands_out_no_version_again,
     a_restored_store_goes_on,
+    the_past_of_a_restored_store_has_the_versions_of_then,
     a_backup_that_was_cut_off_or_changed_is_refused,
     secrets_of_a_backup_open_with_the_keys,
 );
@@ -124,6 +125,46 @@ async fn a_restored_store_hands_out_no_version_again<G: Ground>() {
     assert!(matches!(copy.store().at(held.revision()).map(|_| ()), Err(Error::Gone { .. })));
     let mut watch = copy.store().watch(b"", snapshot.version()).unwrap();
     assert_eq!(told(&take(&mut watch, 1).await), ["+new=x"]);
+}
+
+async fn the_past_of_a_restored_store_has_the_versions_of_then<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    let stamped = |number: usize| {
+        let body = format!(r#"{{"number":{number},"version":""}}"#);
+        let body = Body::stamped(body.clone(), body.len() - 2).unwrap();
+        just(Put::new(key("a-stamped"), life("a-stamped", 1), body))
+    };
+    store.commit(stamped(0)).await.unwrap();
+    fill(&store).await;
+    store.commit(stamped(1)).await.unwrap();
+    let mut revisions: Vec<Revision> = Vec::new();
+    for name in ["a-stamped", "a1", "a2", "a3"] {
+        revisions.extend(changes(&store, name).await.iter().map(|change| change.version.revision()));
+    }
+    let bytes = backup(&store).await;
+    let copy = G::restored(&bytes, ground.keys()).await.unwrap().store();
+    let raised = copy.current().await.unwrap().revision();
+    for changed_since in [false, true] {
+        if changed_since {
+            write(&copy, "a1", "after the restore").await;
+            remove(&copy, "a3").await;
+        }
+        for revision in &revisions {
+            let at = At::Revision(*revision);
+            let (then, now) = (store.list_at(b"a", at).await.unwrap(), copy.list_at(b"a", at).await.unwrap());
+            assert_eq!(picture(&now, "a"), picture(&then, "a"), "at {revision}");
+            for name in ["a-stamped", "a0", "a1", "a2", "a3"] {
+                let one = copy.object_at(&key(name), at).await.unwrap();
+                let listed = now.get(&key(name));
+                let shown = |entry: &Arc<Entry>| (entry.version(), entry.bytes().clone());
+                assert_eq!(one.as_ref().map(shown), listed.map(shown), "{name} at {revision}");
+            }
+        }
+    }
+    // At the restore itself everything has the version that the restore gave it.
+    let at = copy.list_at(b"a", At::Revision(raised)).await.unwrap();
+    assert!(at.list(b"a").all(|(_, entry)| entry.version().revision().get() > RAISE));
 }
 
 async fn a_restored_store_goes_on<G: Ground>() {

@@ -1,5 +1,13 @@
 //! Objects that go by themselves.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use store::{
+    Acquired, Committed, Decide, Fence, Later, Limits, Parts, Revision, Snapshot, Store, Transaction,
+};
+
 use super::fixture::{Ground, quiet};
 use super::words::*;
 
@@ -9,6 +17,7 @@ on_every_engine!(
     a_rewrite_without_an_end_stays,
     many_go_and_the_others_stay,
     time_goes_on_while_the_store_is_closed,
+    what_is_written_again_while_it_expires_stays_and_the_rest_is_done,
 );
 
 /// CreateWithTTL. Nobody asks for it: the store does it by itself.
@@ -75,4 +84,85 @@ async fn time_goes_on_while_the_store_is_closed<G: Ground>() {
     ground.reopen().await;
     let store = ground.store();
     until("the end of b", async || names(&store.current().await.unwrap(), "") == ["a"]).await;
+}
+
+async fn what_is_written_again_while_it_expires_stays_and_the_rest_is_done<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    let later = now() + 3_600_000;
+    let prolong = just(put("a", "2").expires_at(later));
+    let rival = Rival { store: store.clone(), transaction: prolong, due: AtomicBool::new(true) };
+    let last = write(&store, "b", "1").await;
+    store.commit(just(put("a", "1").expires_at(1))).await.unwrap();
+
+    // The store's own round may just have come first; then nothing is left to be written again.
+    let tidied = (&rival as &dyn Store).tidy(None).await.unwrap();
+    assert_eq!(tidied.expired, 0);
+    assert!(store.checkpoint().await.unwrap().unwrap().version() >= last, "what comes after expiry was done");
+    if !rival.due.load(Ordering::Relaxed) {
+        let now = store.current().await.unwrap();
+        assert_eq!(now.get(&key("a")).and_then(|entry| entry.expires()), Some(later));
+    }
+}
+
+/// A store on which somebody else is always a little faster, once.
+struct Rival {
+    store: Arc<dyn Store>,
+    transaction: Transaction,
+    due: AtomicBool,
+}
+
+impl Store for Rival {
+    fn parts(&self) -> &Parts {
+        self.store.parts()
+    }
+
+    fn commit(&self, transaction: Transaction) -> Later<'_, Committed> {
+        Box::pin(async move {
+            if self.due.swap(false, Ordering::Relaxed) {
+                self.store.commit(self.transaction.clone()).await?;
+            }
+            self.store.commit(transaction).await
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        self.store.limits()
+    }
+
+    fn current(&self) -> Later<'_, Snapshot> {
+        self.store.current()
+    }
+
+    fn commit_alone(&self, decide: Decide) -> Later<'_, Option<Committed>> {
+        self.store.commit_alone(decide)
+    }
+
+    fn acquire(&self, name: &str, holder: &str, time: Duration) -> Later<'_, Acquired> {
+        self.store.acquire(name, holder, time)
+    }
+
+    fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        self.store.renew(fence)
+    }
+
+    fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
+        self.store.release(fence)
+    }
+
+    fn compact(&self, through: Revision) -> Later<'_, ()> {
+        self.store.compact(through)
+    }
+
+    fn reindex(&self) -> Later<'_, ()> {
+        self.store.reindex()
+    }
+
+    fn healthy(&self) -> Later<'_, ()> {
+        self.store.healthy()
+    }
+
+    fn close(&self) -> Later<'_, ()> {
+        self.store.close()
+    }
 }

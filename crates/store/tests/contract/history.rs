@@ -1,6 +1,6 @@
 //! What history tells of one object: who, when, why, and how it was.
 
-use store::{At, Author, Body, Error, Put, Revision, Transaction, Write};
+use store::{At, Author, Body, Error, Level, Put, Revision, Transaction, Write};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
@@ -10,6 +10,7 @@ on_every_engine!(
     a_deleted_object_still_has_its_history,
     each_life_of_a_key_is_told_apart,
     changes_come_in_parts_that_fit_together,
+    parts_fit_together_when_retention_comes_between_them,
     an_object_is_shown_as_it_was_after_any_change,
     an_object_is_shown_as_it_was_at_any_time,
     a_long_history_leads_all_the_way_back,
@@ -101,6 +102,38 @@ async fn changes_come_in_parts_that_fit_together<G: Ground>() {
         }
     }
     assert_eq!(bodies, (0..10).rev().map(|number| number.to_string()).collect::<Vec<_>>());
+}
+
+async fn parts_fit_together_when_retention_comes_between_them<G: Ground>() {
+    let ground = G::open_alone(quiet()).await;
+    let store = ground.store();
+    let body = |number: usize| format!("{} {number} {}", "head ".repeat(20), "tail ".repeat(20));
+    let mut versions = Vec::new();
+    for number in 0..300 {
+        // One in ten stays; of the others, reports, only the last few do.
+        let level = if number % 10 == 0 { Level::Full } else { Level::Brief };
+        versions.push(version_of(&store.commit(just(put("a", body(number)).level(level))).await.unwrap()));
+    }
+    let mut beyond = None;
+    let mut told = Vec::new();
+    for part in 0.. {
+        if part == 2 {
+            assert!(settle(&store).await.pruned > 200);
+        }
+        let page = store.changes(&key("a"), beyond, 25).await.unwrap();
+        for change in &page.items {
+            let number = versions.iter().position(|version| *version == change.version).unwrap();
+            assert_eq!(text(change.after.as_ref().unwrap()), body(number));
+            told.push(number);
+        }
+        beyond = page.next;
+        if beyond.is_none() {
+            break;
+        }
+    }
+    let expected = (250..300).rev().chain((0..250).rev().filter(|number| number % 10 == 0));
+    assert_eq!(told, expected.collect::<Vec<_>>());
+    verified(&store).await;
 }
 
 async fn an_object_is_shown_as_it_was_after_any_change<G: Ground>() {

@@ -7,7 +7,6 @@ use super::words::*;
 
 const OBJECTS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("objects");
 const RECORDS: TableDefinition<u64, &[u8]> = TableDefinition::new("records");
-const LOG: TableDefinition<u64, &[u8]> = TableDefinition::new("log");
 const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 
 /// A row of a table whose keys are bytes.
@@ -242,33 +241,12 @@ async fn every_byte_of_an_object_is_watched_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_line_of_the_log_that_was_removed_is_named() {
-    named("the line", "is missing in the log", |ground| {
-        let database = Database::open(ground.file()).unwrap();
-        let write = database.begin_write().unwrap();
-        {
-            let mut log = write.open_table(LOG).unwrap();
-            let third = log.iter().unwrap().nth(2).unwrap().unwrap().0.value();
-            log.remove(third).unwrap();
-        }
-        write.commit().unwrap();
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_whole_past_of_an_object_removed_with_its_lines_is_noticed() {
+async fn the_whole_past_of_an_object_removed_with_its_checkpoint_is_noticed() {
     named("the past", "", |ground| {
         tamper_records(ground, b"a", Vec::clear);
         let database = Database::open(ground.file()).unwrap();
         let write = database.begin_write().unwrap();
         {
-            let mut log = write.open_table(LOG).unwrap();
-            let ids: Vec<u64> = log.iter().unwrap().step_by(2).map(|row| row.unwrap().0.value()).collect();
-            for id in ids {
-                log.remove(id).unwrap();
-            }
-            // And the checkpoint that covered them.
             let mut meta = write.open_table(META).unwrap();
             let names: Vec<String> =
                 meta.iter().unwrap().map(|row| row.unwrap().0.value().to_owned()).collect();

@@ -1,0 +1,72 @@
+//! Making answers: bytes, their headers, and streams of them.
+
+pub mod list;
+pub mod object;
+pub mod table;
+pub mod yaml;
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
+use http::{Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use krm::status::Status;
+
+/// The body of an answer.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+/// An answer.
+pub type Answer = Response<Body>;
+
+/// An answer of these bytes.
+pub fn bytes(code: u16, content_type: &'static str, bytes: impl Into<Bytes>) -> Answer {
+    stream(code, content_type, Full::new(bytes.into()).boxed_unsync())
+}
+
+/// An answer whose bytes come as they are made.
+pub fn stream(code: u16, content_type: &'static str, body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    // Answers change from one moment to the next, and some are secret.
+    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    answer
+}
+
+/// JSON.
+pub fn json(code: u16, body: impl Into<Bytes>) -> Answer {
+    bytes(code, "application/json", body)
+}
+
+/// Text.
+pub fn text(code: u16, body: impl Into<Bytes>) -> Answer {
+    bytes(code, "text/plain; charset=utf-8", body)
+}
+
+/// There is nothing at this path at all.
+pub fn page_not_found() -> Answer {
+    text(404, "404 page not found\n")
+}
+
+/// Why a request failed.
+pub fn failure(status: &Status) -> Answer {
+    let mut answer = json(if status.code == 0 { 200 } else { status.code }, status.to_json());
+    let seconds = status.details.as_ref().and_then(|details| details.retry_after_seconds);
+    if let Some(seconds) = seconds {
+        answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    answer
+}
+
+/// Adds warnings, each once, as people see them.
+pub fn warn(answer: &mut Answer, warnings: &[String]) {
+    let mut said = std::collections::BTreeSet::new();
+    for warning in warnings.iter().filter(|warning| said.insert(warning.as_str())) {
+        let quoted = krm::field::quote(&warning.replace(['\n', '\r'], " "));
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - {quoted}").as_bytes()) {
+            answer.headers_mut().append(WARNING, value);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! One object as an answer.
+
+use bytes::Bytes;
+use krm::Object;
+use krm::status::Status;
+use serde_json::Value;
+
+use super::{Answer, yaml};
+use crate::call::Call;
+use crate::request::accept::{Accept, Form, Media};
+
+/// An object that was made for this answer.
+pub fn object(call: &Call, accept: &Accept, code: u16, object: &Object) -> Result<Answer, Status> {
+    match accept.form {
+        Form::Whole => Ok(value(accept, code, &Value::Object(object.0.clone()))),
+        Form::Partial => Ok(value(accept, code, &krm::table::partial_metadata(object, accept.version))),
+        Form::Table => {
+            let table = super::table::of_one(call, accept, object);
+            Ok(value(accept, code, &table))
+        }
+    }
+}
+
+/// An object whose bytes are at hand.
+pub fn stored(call: &Call, accept: &Accept, code: u16, bytes: Bytes) -> Result<Answer, Status> {
+    if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
+        return Ok(super::json(code, bytes));
+    }
+    object(call, accept, code, &crate::encode::read(&bytes)?)
+}
+
+/// Any JSON in the form that was asked for.
+pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
+    let bytes = match (accept.media, accept.pretty) {
+        (Media::Yaml, _) => yaml::write(value).into_bytes(),
+        (Media::Json, true) => serde_json::to_vec_pretty(value).unwrap_or_default(),
+        (Media::Json, false) => serde_json::to_vec(value).unwrap_or_default(),
+    };
+    super::bytes(code, accept.content_type(), bytes)
+}

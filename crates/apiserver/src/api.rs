@@ -1,0 +1,127 @@
+//! The server without its sockets: the store, the kinds, and what every request needs of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use krm::status::Status;
+use krm::time::Moment;
+use store::{Entry, Key, Revision, Store, Version};
+use tokio::task::JoinHandle;
+
+use crate::catalog::Kinds;
+use crate::followers::{Followers, follows};
+
+/// What all requests share.
+#[derive(Clone)]
+pub struct Api(Arc<Shared>);
+
+struct Shared {
+    store: Arc<dyn Store>,
+    kinds: Arc<Kinds>,
+    followers: Followers,
+    is_following: AtomicBool,
+}
+
+impl Api {
+    /// A server on this store, whose model must be [`crate::index::Index`] over the same kinds. It knows all that is
+    /// there, and the task that comes with it keeps it so until the store is closed.
+    pub async fn start(store: Arc<dyn Store>, kinds: Arc<Kinds>) -> store::Result<(Api, JoinHandle<()>)> {
+        let api = Api(Arc::new(Shared {
+            store,
+            kinds,
+            followers: Followers::default(),
+            is_following: AtomicBool::new(true),
+        }));
+        let snapshot = api.store().current().await?;
+        api.0.followers.load(&api, &snapshot).await;
+        let watch = api.store().watch(b"", snapshot.version())?;
+        let following = api.clone();
+        let task = tokio::spawn(async move {
+            following.follow(watch).await;
+            following.0.is_following.store(false, Ordering::Relaxed);
+        });
+        Ok((api, task))
+    }
+
+    /// Follows the store; what was missed while it could not be followed is read again.
+    async fn follow(&self, mut watch: store::Watch) {
+        loop {
+            match self.0.followers.follow(self, watch).await {
+                Ok(()) | Err(store::Error::Closed) => return,
+                Err(error) => tracing::warn!(%error, "definitions and rights are read again"),
+            }
+            let Ok(snapshot) = self.store().current().await else { return };
+            self.0.followers.load(self, &snapshot).await;
+            watch = match self.store().watch(b"", snapshot.version()) {
+                Ok(watch) => watch,
+                Err(_) => return,
+            };
+        }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
+    /// The kinds.
+    pub fn kinds(&self) -> &Arc<Kinds> {
+        &self.0.kinds
+    }
+
+    /// Whether definitions and rights are still followed.
+    pub fn is_following(&self) -> bool {
+        self.0.is_following.load(Ordering::Relaxed)
+    }
+
+    /// What is kept in mind of the store's content.
+    pub fn followers(&self) -> &Followers {
+        &self.0.followers
+    }
+
+    /// Waits until a change of a definition or of rights counts here, so that it holds on the next request.
+    pub async fn settle(&self, group: &str, revision: Revision) {
+        if follows(group) {
+            self.0.followers.caught_up(revision.end()).await;
+        }
+    }
+
+    /// Waits until everything up to a version counts here.
+    pub async fn caught_up(&self, version: Version) {
+        self.0.followers.caught_up(version).await;
+    }
+
+    /// The bytes of a stored object, opened when they are sealed.
+    pub fn reveal(&self, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
+        if !entry.is_sealed() {
+            return Ok(entry.bytes().clone());
+        }
+        self.0.store.reveal(key, entry).map_err(|error| store_failure(&error))
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Moment {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment {
+            seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+            nanoseconds: since.subsec_nanos(),
+        }
+    }
+}
+
+/// What a client is told when the store could not.
+pub fn store_failure(error: &store::Error) -> Status {
+    use store::Error;
+    match error {
+        Error::Conflict(conflict) => Status::failure(409, "Conflict", conflict.to_string()),
+        Error::Contended { .. } => Status::too_many_requests(error.to_string(), 1),
+        Error::Gone { .. } => Status::expired(error.to_string()),
+        Error::Future { .. } | Error::Unknown(_) => Status::timeout(error, 1),
+        Error::TooLarge { .. } => Status::too_large(error.to_string()),
+        Error::Full(_) | Error::Unavailable(_) | Error::Closed => Status::unavailable(error.to_string()),
+        Error::Invalid(why) => Status::bad_request(why.clone()),
+        other => Status::internal(other),
+    }
+}

@@ -1,0 +1,163 @@
+//! Getting an issuer's documents over HTTPS.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+/// How long a document may take.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// How large one may be.
+const MAX_BYTES: usize = 1 << 20;
+/// Where systems keep the CAs they trust.
+const SYSTEM_CAS: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Gets a document by its URL.
+pub trait Fetch: Send + Sync {
+    /// The document at `url`.
+    fn get<'a>(&'a self, url: &'a str) -> Fetching<'a>;
+}
+
+/// A document on its way.
+pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Bytes, FetchError>> + Send + 'a>>;
+
+/// Why a document was not to be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot get {url}: {why}")]
+pub struct FetchError {
+    /// Which document.
+    pub url: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Gets documents over HTTPS, and over plain HTTP from this machine only.
+pub struct HttpFetch {
+    tls: Arc<ClientConfig>,
+}
+
+impl HttpFetch {
+    /// Trusts the CAs in `ca_pem`, or those of the system when there is none.
+    pub fn new(ca_pem: Option<&str>) -> Result<HttpFetch, FetchError> {
+        let mut roots = RootCertStore::empty();
+        match ca_pem {
+            Some(pem) => {
+                for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+                    let added = certificate.ok().and_then(|certificate| roots.add(certificate).ok());
+                    added.ok_or_else(|| {
+                        failed("the issuer", "its certificateAuthority is not a PEM of CAs")
+                    })?;
+                }
+            }
+            None => {
+                roots.add_parsable_certificates(system_cas());
+            }
+        }
+        let tls = ClientConfig::builder_with_provider(crate::tls::provider())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| failed("the issuer", error))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(HttpFetch { tls: Arc::new(tls) })
+    }
+
+    async fn fetch(&self, url: &str) -> Result<Bytes, FetchError> {
+        let uri: Uri = url.parse().map_err(|error| failed(url, error))?;
+        let host = uri.host().ok_or_else(|| failed(url, "it names no host"))?;
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") if is_loopback(bare) => false,
+            _ => return Err(failed(url, "it must be an https URL")),
+        };
+        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let stream = TcpStream::connect((bare, port)).await.map_err(|error| failed(url, error))?;
+        if !secure {
+            return exchange(stream, &uri, url).await;
+        }
+        let name = ServerName::try_from(bare.to_owned()).map_err(|error| failed(url, error))?;
+        let connector = tokio_rustls::TlsConnector::from(self.tls.clone());
+        let stream = connector.connect(name, stream).await.map_err(|error| failed(url, error))?;
+        exchange(stream, &uri, url).await
+    }
+}
+
+impl Fetch for HttpFetch {
+    fn get<'a>(&'a self, url: &'a str) -> Fetching<'a> {
+        Box::pin(async move {
+            let fetching = tokio::time::timeout(TIME_LIMIT, self.fetch(url));
+            fetching.await.unwrap_or_else(|_| Err(failed(url, "it took more than 10 seconds")))
+        })
+    }
+}
+
+impl std::fmt::Debug for HttpFetch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpFetch").finish_non_exhaustive()
+    }
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    uri: &Uri,
+    url: &str,
+) -> Result<Bytes, FetchError> {
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|error| failed(url, error))?;
+    // It ends with the exchange, whose time is limited; an error of it shows there too.
+    let connection = Abort(tokio::spawn(connection));
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let request = Request::get(path)
+        .header(http::header::HOST, authority)
+        .header(http::header::ACCEPT, "application/json")
+        .body(Empty::<Bytes>::new())
+        .map_err(|error| failed(url, error))?;
+    let response = sender.send_request(request).await.map_err(|error| failed(url, error))?;
+    if response.status() != StatusCode::OK {
+        return Err(failed(url, format!("the answer is {}", response.status())));
+    }
+    let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
+    drop(connection);
+    body.map(|body| body.to_bytes()).map_err(|error| failed(url, error))
+}
+
+struct Abort<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for Abort<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn system_cas() -> Vec<CertificateDer<'static>> {
+    let named = std::env::var("SSL_CERT_FILE").ok();
+    let places = named.iter().map(String::as_str).chain(SYSTEM_CAS);
+    let texts = places.filter_map(|path| std::fs::read(path).ok());
+    let mut bundles =
+        texts.map(|text| CertificateDer::pem_slice_iter(&text).filter_map(Result::ok).collect::<Vec<_>>());
+    bundles.find(|bundle| !bundle.is_empty()).unwrap_or_default()
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn failed(url: &str, why: impl std::fmt::Display) -> FetchError {
+    FetchError { url: url.to_owned(), why: why.to_string() }
+}

@@ -1,0 +1,64 @@
+//! Who may do what: Kubernetes' roles and bindings, kept as an index that answers in microseconds.
+
+mod aggregation;
+mod attributes;
+mod bootstrap;
+mod coverage;
+mod escalation;
+mod grants;
+mod rbac;
+mod roles;
+mod rule;
+
+pub use attributes::Attributes;
+pub use bootstrap::{bootstrap_objects, reconciled};
+pub use escalation::check_escalation;
+pub use rbac::{Rbac, RbacKey, RbacKind};
+pub use rule::Rule;
+
+use crate::identity::Identity;
+
+/// The group of roles and bindings.
+pub const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Whether a request may be made, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// Whether it may.
+    pub allowed: bool,
+    /// Why it may, or what went wrong while finding out; often empty.
+    pub reason: String,
+}
+
+impl Decision {
+    /// It may be made.
+    pub fn allow(reason: impl Into<String>) -> Decision {
+        Decision { allowed: true, reason: reason.into() }
+    }
+
+    /// Nothing allows it.
+    pub fn deny(reason: impl Into<String>) -> Decision {
+        Decision { allowed: false, reason: reason.into() }
+    }
+}
+
+/// Everything somebody may do in a namespace, as far as it can be listed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RulesFound {
+    /// The rules, those on resources and those on paths.
+    pub rules: Vec<Rule>,
+    /// What could not be looked up; empty when everything could.
+    pub error: String,
+}
+
+/// Whatever decides about requests of one plane. Several may stand beside each other; one that allows is enough.
+pub trait Authorizer: Send + Sync {
+    /// Whether `who` may do `what`.
+    fn decide(&self, who: &Identity, what: &Attributes<'_>) -> Decision;
+
+    /// What `who` may do in a namespace.
+    fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Which roles a user or a group has in one scope, and by which bindings.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use krm::Object;
+use krm::field::quote;
+use serde_json::Value;
+
+use crate::authn::{service_account_of, service_account_user};
+use crate::identity::Identity;
+
+/// How a binding names whom it binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SubjectKind {
+    User,
+    Group,
+    ServiceAccount,
+}
+
+/// A binding: one role, and whom it is given to.
+#[derive(Debug, Default)]
+pub(super) struct Binding {
+    pub role: RoleName,
+    /// In the order the binding lists them; service accounts by the name of their user.
+    pub subjects: Vec<(SubjectKind, Arc<str>)>,
+}
+
+/// A role, as a binding names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct RoleName {
+    pub cluster: bool,
+    pub name: Arc<str>,
+}
+
+impl RoleName {
+    pub fn kind(&self) -> &'static str {
+        if self.cluster { "ClusterRole" } else { "Role" }
+    }
+}
+
+impl Binding {
+    /// A binding that names its role and its subjects as Kubernetes does; what makes no sense binds nobody.
+    pub fn from_object(object: &Object) -> Binding {
+        let role =
+            |field: &str| object.at("roleRef").and_then(|role| role.get(field)?.as_str()).unwrap_or("");
+        let subjects = object.get("subjects").and_then(Value::as_array).into_iter().flatten();
+        Binding {
+            role: RoleName { cluster: role("kind") == "ClusterRole", name: role("name").into() },
+            subjects: subjects.filter_map(|subject| bound(subject, object.namespace())).collect(),
+        }
+    }
+}
+
+fn bound(subject: &Value, own_namespace: &str) -> Option<(SubjectKind, Arc<str>)> {
+    let text = |field: &str| subject.get(field).and_then(Value::as_str).unwrap_or("");
+    let name = text("name");
+    match text("kind") {
+        "User" => Some((SubjectKind::User, name.into())),
+        "Group" => Some((SubjectKind::Group, name.into())),
+        "ServiceAccount" => {
+            let namespace = if text("namespace").is_empty() { own_namespace } else { text("namespace") };
+            let user = || service_account_user(namespace, name).into();
+            (!namespace.is_empty()).then(|| (SubjectKind::ServiceAccount, user()))
+        }
+        _ => None,
+    }
+}
+
+/// The roles of one user or group, each with the bindings that give it.
+pub(super) type Given = BTreeMap<RoleName, BTreeMap<Arc<str>, SubjectKind>>;
+
+/// What the bindings of one scope give to whom.
+#[derive(Debug, Default)]
+pub(super) struct Grants {
+    users: HashMap<Arc<str>, Given>,
+    groups: HashMap<Arc<str>, Given>,
+}
+
+impl Grants {
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.groups.is_empty()
+    }
+
+    pub fn add(&mut self, binding_name: &Arc<str>, binding: &Binding) {
+        for (kind, subject) in &binding.subjects {
+            let given = self.side(*kind).entry(subject.clone()).or_default();
+            // The first way a binding names somebody is the one that is told.
+            let bindings = given.entry(binding.role.clone()).or_default();
+            bindings.entry(binding_name.clone()).or_insert(*kind);
+        }
+    }
+
+    pub fn take(&mut self, binding_name: &str, binding: &Binding) {
+        for (kind, subject) in &binding.subjects {
+            let side = self.side(*kind);
+            let Some(given) = side.get_mut(subject) else { continue };
+            if let Some(bindings) = given.get_mut(&binding.role) {
+                bindings.remove(binding_name);
+                if bindings.is_empty() {
+                    given.remove(&binding.role);
+                }
+            }
+            if given.is_empty() {
+                side.remove(subject);
+            }
+        }
+    }
+
+    /// What the user has, as itself and by each of its groups.
+    pub fn of<'a>(&'a self, who: &'a Identity) -> impl Iterator<Item = (&'a str, &'a Given)> {
+        let own = self.users.get(&who.user).map(|given| (&*who.user, given));
+        let by_group = |group: &'a Arc<str>| self.groups.get(group).map(|given| (&**group, given));
+        own.into_iter().chain(who.groups.iter().filter_map(by_group))
+    }
+
+    fn side(&mut self, kind: SubjectKind) -> &mut HashMap<Arc<str>, Given> {
+        match kind {
+            SubjectKind::Group => &mut self.groups,
+            SubjectKind::User | SubjectKind::ServiceAccount => &mut self.users,
+        }
+    }
+}
+
+/// Which binding gave which role to whom, in Kubernetes' words.
+pub(super) fn told(
+    binding: &str,
+    namespace: &str,
+    role: &RoleName,
+    kind: SubjectKind,
+    subject: &str,
+) -> String {
+    let (binding_kind, binding) = match namespace {
+        "" => ("ClusterRoleBinding", quote(binding)),
+        namespace => ("RoleBinding", quote(&format!("{binding}/{namespace}"))),
+    };
+    let to = match (kind, service_account_of(subject)) {
+        (SubjectKind::ServiceAccount, Some((namespace, name))) => {
+            format!("ServiceAccount {}", quote(&format!("{name}/{namespace}")))
+        }
+        (SubjectKind::Group, _) => format!("Group {}", quote(subject)),
+        _ => format!("User {}", quote(subject)),
+    };
+    format!("RBAC: allowed by {binding_kind} {binding} of {} {} to {to}", role.kind(), quote(&role.name))
+}

@@ -1,0 +1,273 @@
+//! Roles and bindings of one plane as an index.
+//!
+//! A decision looks up the user and each of its groups; what others are bound to costs nothing. A change of one
+//! object costs in proportion to that object: bindings point to roles by name, so a role that ten thousand bindings
+//! give is changed in one place.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use krm::Object;
+
+use super::aggregation::Aggregation;
+use super::grants::{Binding, Given, Grants, RoleName, told};
+use super::roles::{Role, Shelf};
+use super::{Attributes, Authorizer, Decision, Rule, RulesFound};
+use crate::identity::{Identity, MASTERS};
+
+/// Somebody with more roles than this is answered from what the roles are about, not role by role.
+const MANY_ROLES: usize = 32;
+/// How many bindings to a role that is not there a refusal tells of.
+const MOST_MISSING_TOLD: usize = 16;
+
+/// The four kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RbacKind {
+    /// Rules of one namespace.
+    Role,
+    /// Rules for all namespaces and for what is in none.
+    ClusterRole,
+    /// Gives a role in one namespace.
+    RoleBinding,
+    /// Gives a cluster role everywhere.
+    ClusterRoleBinding,
+}
+
+impl RbacKind {
+    /// The kind of a resource of the group [`RBAC_GROUP`](super::RBAC_GROUP).
+    pub fn of_resource(resource: &str) -> Option<RbacKind> {
+        match resource {
+            "roles" => Some(RbacKind::Role),
+            "clusterroles" => Some(RbacKind::ClusterRole),
+            "rolebindings" => Some(RbacKind::RoleBinding),
+            "clusterrolebindings" => Some(RbacKind::ClusterRoleBinding),
+            _ => None,
+        }
+    }
+}
+
+/// Which object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RbacKey {
+    /// Its kind.
+    pub kind: RbacKind,
+    /// Its namespace; empty for the cluster's.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+impl RbacKey {
+    /// The key of an object of this kind.
+    pub fn of(kind: RbacKind, object: &Object) -> RbacKey {
+        RbacKey { kind, namespace: object.namespace().into(), name: object.name().into() }
+    }
+}
+
+/// The roles and bindings of one plane.
+#[derive(Debug, Default)]
+pub struct Rbac {
+    cluster_roles: Shelf,
+    aggregation: Aggregation,
+    roles: HashMap<Arc<str>, Shelf>,
+    bindings: HashMap<RbacKey, Binding>,
+    cluster_grants: Grants,
+    grants: HashMap<Arc<str>, Grants>,
+}
+
+impl Rbac {
+    /// The index of these objects; what is none of the four kinds is left out.
+    pub fn compile<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Rbac {
+        let mut rbac = Rbac::default();
+        for object in objects {
+            let kind = match object.kind() {
+                "Role" => RbacKind::Role,
+                "ClusterRole" => RbacKind::ClusterRole,
+                "RoleBinding" => RbacKind::RoleBinding,
+                "ClusterRoleBinding" => RbacKind::ClusterRoleBinding,
+                _ => continue,
+            };
+            rbac.put(&RbacKey::of(kind, object), object);
+        }
+        rbac
+    }
+
+    /// Takes in an object, new or changed.
+    pub fn put(&mut self, key: &RbacKey, object: &Object) {
+        match key.kind {
+            RbacKind::ClusterRole => {
+                self.cluster_roles.put(key.name.clone(), Role::from_object(object));
+                self.aggregation.put(&key.name, &self.cluster_roles);
+            }
+            RbacKind::Role => {
+                let shelf = self.roles.entry(key.namespace.clone()).or_default();
+                shelf.put(key.name.clone(), Role::from_object(object));
+            }
+            RbacKind::RoleBinding | RbacKind::ClusterRoleBinding => {
+                self.remove(key);
+                let binding = Binding::from_object(object);
+                self.scope_mut(key).add(&key.name, &binding);
+                self.bindings.insert(key.clone(), binding);
+            }
+        }
+    }
+
+    /// Forgets an object.
+    pub fn remove(&mut self, key: &RbacKey) {
+        match key.kind {
+            RbacKind::ClusterRole => {
+                self.cluster_roles.remove(&key.name);
+                self.aggregation.remove(&key.name);
+            }
+            RbacKind::Role => {
+                let Some(shelf) = self.roles.get_mut(&key.namespace) else { return };
+                shelf.remove(&key.name);
+                if shelf.is_empty() {
+                    self.roles.remove(&key.namespace);
+                }
+            }
+            RbacKind::RoleBinding | RbacKind::ClusterRoleBinding => {
+                let Some(binding) = self.bindings.remove(key) else { return };
+                self.scope_mut(key).take(&key.name, &binding);
+                if self.grants.get(&key.namespace).is_some_and(Grants::is_empty) {
+                    self.grants.remove(&key.namespace);
+                }
+            }
+        }
+    }
+
+    /// The rules of a role, or of a cluster role when `namespace` is empty; those of a sum are its parts'.
+    pub fn rules_of(&self, namespace: &str, name: &str) -> Option<Vec<Rule>> {
+        let rules =
+            self.resolve(namespace, &RoleName { cluster: namespace.is_empty(), name: name.into() })?;
+        Some(rules.into_iter().cloned().collect())
+    }
+
+    /// The cluster roles that `name` is part of, through others too: those whose rules change with it.
+    pub fn sums_of(&self, name: &str) -> BTreeSet<Arc<str>> {
+        self.aggregation.sums_of(name)
+    }
+
+    fn scope_mut(&mut self, key: &RbacKey) -> &mut Grants {
+        match key.kind {
+            RbacKind::RoleBinding => self.grants.entry(key.namespace.clone()).or_default(),
+            _ => &mut self.cluster_grants,
+        }
+    }
+
+    /// The cluster's scope, then the namespace's.
+    fn scopes<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = (&'a str, &'a Grants)> {
+        let local = self.grants.get(namespace).filter(|_| !namespace.is_empty());
+        [("", &self.cluster_grants)].into_iter().chain(local.map(|grants| (namespace, grants)))
+    }
+
+    fn resolve(&self, namespace: &str, role: &RoleName) -> Option<Vec<&Rule>> {
+        if role.cluster {
+            self.cluster_roles.get(&role.name)?;
+            return Some(self.aggregation.rules(&self.cluster_roles, &role.name));
+        }
+        Some(self.roles.get(namespace)?.get(&role.name)?.rules.iter().collect())
+    }
+
+    fn role_allows(&self, namespace: &str, role: &RoleName, what: &Attributes<'_>) -> bool {
+        if role.cluster {
+            return self.aggregation.allows(&self.cluster_roles, &role.name, what);
+        }
+        let found = self.roles.get(namespace).and_then(|shelf| shelf.get(&role.name));
+        found.is_some_and(|role| role.rules.iter().any(|rule| rule.allows(what)))
+    }
+
+    /// The first of the given roles that allows this.
+    fn allowing<'a>(&self, namespace: &str, given: &'a Given, what: &Attributes<'_>) -> Option<&'a RoleName> {
+        let allows = |role: &RoleName| self.role_allows(namespace, role, what);
+        if given.len() <= MANY_ROLES {
+            return given.keys().find(|role| allows(role));
+        }
+        let mut concerned = BTreeSet::new();
+        for name in self.cluster_roles.concerned(what).into_iter().flatten() {
+            concerned.insert(RoleName { cluster: true, name: name.clone() });
+            let sums = self.aggregation.sums_of(name).into_iter();
+            concerned.extend(sums.map(|name| RoleName { cluster: true, name }));
+        }
+        let local = self.roles.get(namespace).map(|shelf| shelf.concerned(what));
+        for name in local.into_iter().flatten().flatten() {
+            concerned.insert(RoleName { cluster: false, name: name.clone() });
+        }
+        let held = |role: &RoleName| given.get_key_value(role).map(|(role, _)| role);
+        concerned.iter().filter_map(held).find(|role| allows(role))
+    }
+
+    /// The bindings to roles that are not there, as the errors of a look-up.
+    fn missing(&self, who: &Identity, namespace: &str) -> Vec<String> {
+        let mut found = BTreeSet::new();
+        for (scope, grants) in self.scopes(namespace) {
+            for (_, given) in grants.of(who) {
+                for role in given.keys().take(MANY_ROLES) {
+                    let there = match role.cluster {
+                        true => self.cluster_roles.get(&role.name).is_some(),
+                        false => self.roles.get(scope).is_some_and(|shelf| shelf.get(&role.name).is_some()),
+                    };
+                    if !there && found.len() < MOST_MISSING_TOLD {
+                        found.insert(not_found(role));
+                    }
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+impl Authorizer for Rbac {
+    fn decide(&self, who: &Identity, what: &Attributes<'_>) -> Decision {
+        if who.is_in(MASTERS) {
+            return Decision::allow("");
+        }
+        for (scope, grants) in self.scopes(what.namespace) {
+            for (subject, given) in grants.of(who) {
+                let Some(role) = self.allowing(scope, given, what) else { continue };
+                let Some((binding, kind)) = given.get(role).and_then(BTreeMap::first_key_value) else {
+                    continue;
+                };
+                return Decision::allow(told(binding, scope, role, *kind, subject));
+            }
+        }
+        match joined(&self.missing(who, what.namespace)) {
+            Some(errors) => Decision::deny(format!("RBAC: {errors}")),
+            None => Decision::deny(""),
+        }
+    }
+
+    fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
+        let mut rules = Vec::new();
+        if who.is_in(MASTERS) {
+            rules.push(Rule::on(&["*"], &["*"], &["*"]));
+            rules.push(Rule::on_paths(&["*"], &["*"]));
+        }
+        for (scope, grants) in self.scopes(namespace) {
+            // A binding counts once, however many of its subjects somebody is.
+            let mut by_binding: BTreeMap<&Arc<str>, &RoleName> = BTreeMap::new();
+            for (_, given) in grants.of(who) {
+                for (role, bindings) in given {
+                    by_binding.extend(bindings.keys().map(|binding| (binding, role)));
+                }
+            }
+            for role in by_binding.values() {
+                rules.extend(self.resolve(scope, role).into_iter().flatten().cloned());
+            }
+        }
+        RulesFound { rules, error: joined(&self.missing(who, namespace)).unwrap_or_default() }
+    }
+}
+
+fn not_found(role: &RoleName) -> String {
+    let resource = if role.cluster { "clusterrole" } else { "role" };
+    format!("{resource}.{} {} not found", super::RBAC_GROUP, krm::field::quote(&role.name))
+}
+
+fn joined(errors: &[String]) -> Option<String> {
+    match errors {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => Some(format!("[{}]", many.join(", "))),
+    }
+}

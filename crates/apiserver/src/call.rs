@@ -1,0 +1,120 @@
+//! A request that is about objects, once it is known who makes it and what it is about.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::kind::{Address, Kind, Version};
+use krm::status::Status;
+use store::{Author, Fence, Key};
+
+use crate::api::Api;
+use crate::catalog::Catalog;
+use crate::identity::Identity;
+use crate::keys::{self, Parts};
+use crate::plane::Plane;
+
+/// Who asks what of which objects.
+#[derive(Clone)]
+pub struct Call {
+    /// The server.
+    pub api: Api,
+    /// The plane it is made in.
+    pub plane: Plane,
+    /// The kinds of that plane when it was made.
+    pub catalog: Arc<Catalog>,
+    /// The kind it is about.
+    pub kind: Arc<Kind>,
+    /// The version of the kind: an index into the kind's versions.
+    pub version: usize,
+    /// The namespace; empty for none and for all.
+    pub namespace: String,
+    /// The name; empty for a collection.
+    pub name: String,
+    /// The subresource; empty for the object itself.
+    pub subresource: String,
+    /// Who makes it.
+    pub who: Identity,
+    /// The program that makes it, as it calls itself.
+    pub agent: String,
+    /// Why a change is made.
+    pub message: Option<String>,
+    /// The lease without which a change must not land.
+    pub fence: Option<Fence>,
+}
+
+impl Call {
+    /// The version of the kind.
+    pub fn version(&self) -> &Version {
+        &self.kind.versions[self.version]
+    }
+
+    /// The `apiVersion` of what goes in and out.
+    pub fn api_version(&self) -> String {
+        self.kind.api_version(&self.version().name)
+    }
+
+    /// Where the object is.
+    pub fn address(&self) -> Address {
+        self.address_of(&self.name)
+    }
+
+    /// Where an object of this name is.
+    pub fn address_of(&self, name: &str) -> Address {
+        Address {
+            group: self.kind.group.clone(),
+            plural: self.kind.names.plural.clone(),
+            namespace: self.namespace.clone(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// The key of an object of this name.
+    pub fn key_of(&self, name: &str) -> Result<Key, Status> {
+        keys::object(&self.plane, &self.address_of(name))
+            .map_err(|error| Status::bad_request(error.to_string()))
+    }
+
+    /// The key of the object.
+    pub fn key(&self) -> Result<Key, Status> {
+        self.key_of(&self.name)
+    }
+
+    /// The beginning of the keys of the collection.
+    pub fn prefix(&self) -> String {
+        let (group, plural) = (&self.kind.group, &self.kind.names.plural);
+        match self.namespace.is_empty() {
+            true => keys::of_kind(&self.plane, group, plural),
+            false => keys::in_namespace(&self.plane, group, plural, &self.namespace),
+        }
+    }
+
+    /// What the terms of the kind are made of.
+    pub fn parts(&self) -> Parts<'_> {
+        Parts {
+            plane: self.plane.as_str(),
+            group: &self.kind.group,
+            plural: &self.kind.names.plural,
+            namespace: &self.namespace,
+            name: &self.name,
+        }
+    }
+
+    /// There is no such object.
+    pub fn not_found(&self) -> Status {
+        Status::not_found(&self.kind.resource(), &self.name)
+    }
+
+    /// Who writes, for the history.
+    pub fn author(&self, manager: &str) -> Author {
+        let author = Author::new(&*self.who.user, manager);
+        match &self.message {
+            Some(message) => author.because(message.as_str()),
+            None => author,
+        }
+    }
+
+    /// The stored object as the call's version has it.
+    pub fn convert(&self, object: Object, written_at: u64) -> Object {
+        crate::present::convert(&self.kind, self.version, object, written_at)
+    }
+}

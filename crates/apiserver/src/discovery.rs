@@ -1,0 +1,311 @@
+//! Discovery: which groups, versions and resources a plane serves, in the old documents and the aggregated one.
+
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use krm::kind::{Kind, Origin, Scope, Subresource, Version};
+use krm::status::Status;
+use serde_json::{Value, json};
+
+use crate::answer::{self, Answer, object};
+use crate::catalog::Catalog;
+use crate::request::accept::Accept;
+
+/// The verbs of built-in kinds, as their documents list them.
+const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// The verbs of kinds that users defined, in the order in which those are listed.
+const CUSTOM_VERBS: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/// The media type of the aggregated document.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// `/api`: the versions of the core group.
+pub fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+    if wants_aggregated(headers)? {
+        return Ok(aggregated(catalog, |group| group.is_empty(), headers));
+    }
+    let document = json!({
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{ "clientCIDR": "0.0.0.0/0", "serverAddress": "" }],
+    });
+    plain(headers, &document)
+}
+
+/// `/apis`: the groups.
+pub fn groups(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+    if wants_aggregated(headers)? {
+        return Ok(aggregated(catalog, |group| !group.is_empty(), headers));
+    }
+    let groups: Vec<Value> = group_names(catalog)
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .map(|name| group_of(catalog, name))
+        .collect();
+    plain(headers, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups }))
+}
+
+/// `/apis/<group>`: one group.
+pub fn group(catalog: &Catalog, name: &str, headers: &HeaderMap) -> Result<Answer, Status> {
+    if catalog.group(name).next().is_none() || name.is_empty() {
+        return Ok(answer::page_not_found());
+    }
+    let mut document = group_of(catalog, name);
+    document["kind"] = "APIGroup".into();
+    document["apiVersion"] = "v1".into();
+    plain(headers, &document)
+}
+
+/// `/apis/<group>/<version>`: the resources of one version.
+pub fn resources(
+    catalog: &Catalog,
+    group: &str,
+    version: &str,
+    headers: &HeaderMap,
+) -> Result<Answer, Status> {
+    let mut resources = Vec::new();
+    for kind in catalog.group(group) {
+        if let Some(version) = kind.served(version) {
+            resources.push(resource(kind, version));
+            resources.extend(subresources(kind, version).into_iter().map(|sub| sub.in_list(kind, version)));
+        }
+    }
+    if resources.is_empty() {
+        return Ok(match group.is_empty() {
+            true => answer::failure(&Status::no_such_resource()),
+            false => answer::page_not_found(),
+        });
+    }
+    let document = json!({
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": krm::kind::api_version(group, version),
+        "resources": resources,
+    });
+    plain(headers, &document)
+}
+
+fn plain(headers: &HeaderMap, document: &Value) -> Result<Answer, Status> {
+    Ok(object::value(&Accept::negotiate(headers, false)?, 200, document))
+}
+
+/// The groups, the core one first, in the order of the alphabet but for those that share plurals.
+fn group_names(catalog: &Catalog) -> Vec<&str> {
+    let mut names: Vec<&str> = catalog.all().map(|kind| kind.group.as_str()).collect();
+    names.dedup();
+    names.sort_by_key(|name| (rank(name), *name));
+    names
+}
+
+/// Where a plural exists in several groups, clients take the first: this is the order of the house.
+fn rank(group: &str) -> usize {
+    const FIRST: [&str; 6] = ["inventory.", "compute.", "networking.", "fulfillment.", "design.", "graph."];
+    FIRST.iter().position(|first| group.starts_with(first)).unwrap_or(FIRST.len())
+}
+
+/// The versions of a group, the preferred first.
+fn versions<'a>(catalog: &'a Catalog, group: &'a str) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for version in catalog.group(group).flat_map(|kind| kind.versions.iter().filter(|version| version.served))
+    {
+        if !names.contains(&version.name.as_str()) {
+            names.push(&version.name);
+        }
+    }
+    names.sort_by(|a, b| krm::crd::compare_versions(b, a));
+    names
+}
+
+fn group_of(catalog: &Catalog, name: &str) -> Value {
+    let versions: Vec<Value> = versions(catalog, name)
+        .iter()
+        .map(|version| json!({ "groupVersion": format!("{name}/{version}"), "version": version }))
+        .collect();
+    json!({ "name": name, "preferredVersion": versions.first(), "versions": versions })
+}
+
+fn verbs(kind: &Kind) -> Vec<&'static str> {
+    let all = if kind.origin == Origin::BuiltIn { &VERBS } else { &CUSTOM_VERBS };
+    all.iter().copied().filter(|verb| kind.takes(verb)).collect()
+}
+
+fn resource(kind: &Kind, version: &Version) -> Value {
+    let mut resource = json!({
+        "name": kind.names.plural,
+        "singularName": kind.names.singular,
+        "namespaced": kind.is_namespaced(),
+        "kind": kind.names.kind,
+        "verbs": verbs(kind),
+    });
+    if !kind.names.short.is_empty() {
+        resource["shortNames"] = kind.names.short.clone().into();
+    }
+    if !kind.names.categories.is_empty() {
+        resource["categories"] = kind.names.categories.clone().into();
+    }
+    if kind.takes("get") {
+        let stored = &kind.stored().name;
+        resource["storageVersionHash"] = storage_hash(&kind.group, stored, &kind.names.kind).into();
+    }
+    let _ = version;
+    resource
+}
+
+/// Tells clients when objects have come to be stored in another way.
+fn storage_hash(group: &str, version: &str, kind: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, format!("{group}/{version}/{kind}").as_bytes());
+    crate::base64::standard(&digest.as_ref()[..8])
+}
+
+/// A part of a kind with a path of its own.
+struct Part {
+    name: &'static str,
+    verbs: &'static [&'static str],
+    /// The kind that goes in and out there, where it is another.
+    of: Option<(&'static str, &'static str, &'static str)>,
+}
+
+const READ_WRITE: &[&str] = &["get", "patch", "update"];
+
+fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    if kind.group.is_empty() && kind.names.plural == "namespaces" {
+        parts.push(Part { name: "finalize", verbs: &["update"], of: None });
+    }
+    if kind.group.is_empty() && kind.names.plural == "serviceaccounts" {
+        let of = Some(("authentication.k8s.io", "v1", "TokenRequest"));
+        parts.push(Part { name: "token", verbs: &["create"], of });
+    }
+    for sub in &version.subresources {
+        parts.push(match sub {
+            Subresource::Status => Part { name: "status", verbs: READ_WRITE, of: None },
+            Subresource::Scale(_) => {
+                Part { name: "scale", verbs: READ_WRITE, of: Some(("autoscaling", "v1", "Scale")) }
+            }
+        });
+    }
+    if !kind.strategic && kind.takes("get") {
+        let of = Some(("groundplane.dev", "v1alpha1", "ReferrerList"));
+        parts.push(Part { name: "referrers", verbs: &["get"], of });
+    }
+    parts
+}
+
+impl Part {
+    fn in_list(&self, kind: &Kind, _: &Version) -> Value {
+        let mut part = json!({
+            "name": format!("{}/{}", kind.names.plural, self.name),
+            "singularName": "",
+            "namespaced": kind.is_namespaced(),
+            "kind": self.of.map_or(kind.names.kind.as_str(), |(_, _, kind)| kind),
+            "verbs": self.verbs,
+        });
+        if let Some((group, version, _)) = self.of {
+            part["group"] = group.into();
+            part["version"] = version.into();
+        }
+        part
+    }
+}
+
+fn wants_aggregated(headers: &HeaderMap) -> Result<bool, Status> {
+    let values = headers.get_all(ACCEPT);
+    let text: Vec<&str> = values.iter().filter_map(|value| value.to_str().ok()).collect();
+    for clause in text.join(",").split(',') {
+        let mut parts = clause.split(';').map(str::trim);
+        let media = parts.next().unwrap_or_default();
+        let parts: Vec<&str> = parts.collect();
+        if parts.contains(&"as=APIGroupDiscoveryList") {
+            let known = media == "application/json" && parts.contains(&"g=apidiscovery.k8s.io");
+            if known && parts.contains(&"v=v2") {
+                return Ok(true);
+            }
+        } else if matches!(media, "application/json" | "*/*" | "application/*" | "application/yaml" | "") {
+            return Ok(false);
+        }
+    }
+    Accept::negotiate(headers, false).map(|_| false)
+}
+
+fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, headers: &HeaderMap) -> Answer {
+    let groups: Vec<Value> = group_names(catalog)
+        .into_iter()
+        .filter(|name| wanted(name))
+        .map(|name| {
+            let versions: Vec<Value> = versions(catalog, name)
+                .into_iter()
+                .map(|version| {
+                    let resources = catalog.group(name);
+                    let resources: Vec<Value> = resources
+                        .filter_map(|kind| Some(aggregated_resource(kind, kind.served(version)?)))
+                        .collect();
+                    json!({ "version": version, "freshness": "Current", "resources": resources })
+                })
+                .collect();
+            let mut metadata = json!({ "creationTimestamp": null });
+            if !name.is_empty() {
+                metadata = json!({ "name": name });
+            }
+            json!({ "metadata": metadata, "versions": versions })
+        })
+        .collect();
+    let document = json!({
+        "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": groups,
+    });
+    tagged(headers, AGGREGATED, document.to_string())
+}
+
+fn aggregated_resource(kind: &Kind, version: &Version) -> Value {
+    let own = |kind: &Kind| match kind.strategic {
+        // Built-in kinds leave group and version to where they are listed.
+        true => json!({ "group": "", "version": "", "kind": kind.names.kind }),
+        false => json!({ "group": kind.group, "version": version.name, "kind": kind.names.kind }),
+    };
+    let mut resource = json!({
+        "resource": kind.names.plural,
+        "responseKind": own(kind),
+        "scope": if kind.scope == Scope::Cluster { "Cluster" } else { "Namespaced" },
+        "singularResource": kind.names.singular,
+        "verbs": verbs(kind),
+    });
+    if !kind.names.short.is_empty() {
+        resource["shortNames"] = kind.names.short.clone().into();
+    }
+    if !kind.names.categories.is_empty() {
+        resource["categories"] = kind.names.categories.clone().into();
+    }
+    let parts: Vec<Value> = subresources(kind, version)
+        .iter()
+        .map(|part| {
+            let of = part.of.map(|(group, version, kind)| json!({ "group": group, "version": version, "kind": kind }));
+            json!({
+                "subresource": part.name, "verbs": part.verbs, "responseKind": of.unwrap_or_else(|| own(kind)),
+            })
+        })
+        .collect();
+    if !parts.is_empty() {
+        resource["subresources"] = parts.into();
+    }
+    resource
+}
+
+/// A document that is sent again only when it has changed.
+pub fn tagged(headers: &HeaderMap, content_type: &'static str, document: String) -> Answer {
+    let digest = ring::digest::digest(&ring::digest::SHA256, document.as_bytes());
+    let hex: String = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
+    let tag = format!("\"{hex}\"");
+    let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+    let mut answer = match is_known {
+        true => answer::bytes(304, content_type, ""),
+        false => answer::bytes(200, content_type, document),
+    };
+    if is_known {
+        answer.headers_mut().remove(CONTENT_TYPE);
+    }
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        answer.headers_mut().insert(ETAG, tag);
+    }
+    answer.headers_mut().insert(http::header::VARY, HeaderValue::from_static("Accept"));
+    answer
+}

@@ -1,0 +1,110 @@
+//! Objects as bytes: what is stored is what readers get.
+//!
+//! `apiVersion` and `kind` come first, so that another version of the same object is another beginning, and a list
+//! whose items don't repeat their type cuts it off. The rest has sorted keys. The place of `resourceVersion` is left
+//! to the store.
+
+use bytes::Bytes;
+use krm::Object;
+use krm::status::Status;
+use serde_json::Value;
+use store::Body;
+
+/// The bytes of an object with a place for its version.
+pub fn body(object: &Object) -> Result<Body, Status> {
+    let mut bytes = Vec::with_capacity(1024);
+    bytes.push(b'{');
+    for field in ["apiVersion", "kind"] {
+        if let Some(value) = object.get(field) {
+            member(&mut bytes, field, value)?;
+        }
+    }
+    separate(&mut bytes);
+    bytes.extend_from_slice(b"\"metadata\":{");
+    let mut stamp = None;
+    let mut stamp_here = |bytes: &mut Vec<u8>| {
+        separate(bytes);
+        bytes.extend_from_slice(b"\"resourceVersion\":\"");
+        stamp = Some(bytes.len());
+        bytes.push(b'"');
+    };
+    let mut stamped = false;
+    for (field, value) in object.metadata().into_iter().flatten() {
+        if field == "resourceVersion" {
+            continue;
+        }
+        if !stamped && field.as_str() > "resourceVersion" {
+            stamp_here(&mut bytes);
+            stamped = true;
+        }
+        member(&mut bytes, field, value)?;
+    }
+    if !stamped {
+        stamp_here(&mut bytes);
+    }
+    bytes.push(b'}');
+    for (field, value) in &object.0 {
+        if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
+            member(&mut bytes, field, value)?;
+        }
+    }
+    bytes.push(b'}');
+    let at = stamp.unwrap_or(bytes.len());
+    Body::stamped(bytes, at).ok_or_else(|| Status::internal("the object is too large to be stored"))
+}
+
+fn separate(bytes: &mut Vec<u8>) {
+    if bytes.last().is_some_and(|last| *last != b'{') {
+        bytes.push(b',');
+    }
+}
+
+fn member(bytes: &mut Vec<u8>, field: &str, value: &Value) -> Result<(), Status> {
+    separate(bytes);
+    serde_json::to_writer(&mut *bytes, field).map_err(Status::internal)?;
+    bytes.push(b':');
+    serde_json::to_writer(&mut *bytes, value).map_err(Status::internal)
+}
+
+/// The bytes of an object as a client gets them that asked for nothing special.
+pub fn plain(object: &Object) -> Bytes {
+    serde_json::to_vec(&object.0).unwrap_or_default().into()
+}
+
+/// Reads stored bytes.
+pub fn read(bytes: &[u8]) -> Result<Object, Status> {
+    serde_json::from_slice(bytes)
+        .map(Object)
+        .map_err(|error| Status::internal(format_args!("a stored object can't be read: {error}")))
+}
+
+/// The beginning of every object of a kind at one version: `{"apiVersion":"…","kind":"…"`.
+pub fn beginning(api_version: &str, kind: &str) -> String {
+    format!("{{\"apiVersion\":\"{api_version}\",\"kind\":\"{kind}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use store::Version;
+
+    #[test]
+    fn the_version_stands_among_the_metadata_in_order() {
+        let object = Object::from_value(json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "resourceVersion": "old", "uid": "u"}, "data": {"k": "v"}
+        }))
+        .unwrap();
+        let body = body(&object).unwrap();
+        assert_eq!(
+            body.at(Version::new(7)),
+            r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"7","uid":"u"},"data":{"k":"v"}}"#
+        );
+        let bare = Object::from_value(json!({"apiVersion": "v1", "kind": "X", "metadata": {}})).unwrap();
+        assert_eq!(
+            super::body(&bare).unwrap().at(Version::new(1)),
+            r#"{"apiVersion":"v1","kind":"X","metadata":{"resourceVersion":"1"}}"#
+        );
+    }
+}

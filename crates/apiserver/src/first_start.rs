@@ -1,0 +1,151 @@
+//! What a server makes of an empty data directory: its CA, its certificates, the administrator's kubeconfig and the
+//! key that signs service account tokens. A second start finds all of it and reuses it.
+
+mod authority;
+mod certificate;
+mod error;
+mod files;
+mod kubeconfig;
+mod names;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustls::pki_types::CertificateDer;
+use zeroize::Zeroizing;
+
+pub use error::CredentialsError;
+pub use names::ServerNames;
+
+use authority::Authority;
+use certificate::KeyedCertificate;
+
+/// The user of the administrator's certificate; its group is the one that may do everything.
+pub const ADMIN_USER: &str = "system:admin";
+/// The administrator's kubeconfig, in the data directory.
+pub const KUBECONFIG_FILE: &str = "admin.kubeconfig";
+/// What clients trust, in the data directory.
+pub const CA_FILE: &str = "ca.crt";
+
+/// Private files stand in a folder of their own, so that it can be backed up or copied to a second server as one.
+const FOLDER: &str = "pki";
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const CERTIFICATE_LIFE: Duration = Duration::from_secs(365 * 24 * 3600);
+/// A certificate with less than this left is issued again.
+const RENEW_BEFORE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The keys and certificates of one data directory.
+pub struct Credentials {
+    directory: PathBuf,
+    names: ServerNames,
+    authority: Authority,
+    serving: KeyedCertificate,
+    admin: KeyedCertificate,
+    token_key: Zeroizing<Vec<u8>>,
+}
+
+impl Credentials {
+    /// Reads what `directory` holds and makes what is missing. The serving certificate is issued again when the
+    /// names have changed or its end is near; the CA is kept.
+    pub fn open_or_create(directory: &Path, names: ServerNames) -> Result<Credentials, CredentialsError> {
+        Credentials::open_or_create_at(directory, names, SystemTime::now())
+    }
+
+    /// The same at another time.
+    pub fn open_or_create_at(
+        directory: &Path,
+        names: ServerNames,
+        now: SystemTime,
+    ) -> Result<Credentials, CredentialsError> {
+        let folder = directory.join(FOLDER);
+        files::make_folder(&folder)?;
+
+        let authority = Authority::open_or_create(&folder.join("ca.pem"), now)?;
+        let serving_path = folder.join("serving.pem");
+        let serving = KeyedCertificate::open_or_issue(
+            &serving_path,
+            |found| found.serves(&names) && found.is_good(&authority, now),
+            || authority.issue_serving(&names, now),
+        )?;
+        let admin = KeyedCertificate::open_or_issue(
+            &folder.join("admin.pem"),
+            |found| found.is_good(&authority, now),
+            || authority.issue_client(ADMIN_USER, crate::identity::MASTERS, now),
+        )?;
+        let token_key =
+            files::read_or_create_private(&folder.join("service-accounts.pem"), authority::new_key)
+                .and_then(|text| certificate::private_key(&folder.join("service-accounts.pem"), &text))?;
+        files::sync_folder(&folder)?;
+
+        files::replace_if_different(&directory.join(CA_FILE), authority.pem(), files::PUBLIC)?;
+        Ok(Credentials { directory: directory.to_owned(), names, authority, serving, admin, token_key })
+    }
+
+    /// The credentials with every certificate renewed whose end is near, or `None` while none is.
+    pub fn renewed(&self, now: SystemTime) -> Result<Option<Credentials>, CredentialsError> {
+        if self.serving.is_good(&self.authority, now) && self.admin.is_good(&self.authority, now) {
+            return Ok(None);
+        }
+        Credentials::open_or_create_at(&self.directory, self.names.clone(), now).map(Some)
+    }
+
+    /// Writes the administrator's kubeconfig for a server at `url`, and says where.
+    pub fn write_kubeconfig(&self, url: &str) -> Result<PathBuf, CredentialsError> {
+        let path = self.directory.join(KUBECONFIG_FILE);
+        let text = kubeconfig::text(url, self.authority.pem(), &self.admin);
+        files::replace_if_different(&path, &text, files::PRIVATE)?;
+        Ok(path)
+    }
+
+    /// What clients trust, as PEM.
+    pub fn ca_pem(&self) -> &str {
+        self.authority.pem()
+    }
+
+    /// What clients trust.
+    pub fn ca_certificate(&self) -> &CertificateDer<'static> {
+        self.authority.certificate()
+    }
+
+    /// The private key of service account tokens: PKCS#8 of a P-256 key.
+    pub fn token_key(&self) -> &[u8] {
+        &self.token_key
+    }
+
+    /// A certificate for a client: its PEM, and the PEM of its key.
+    pub fn issue_client(
+        &self,
+        user: &str,
+        group: &str,
+    ) -> Result<(String, Zeroizing<String>), CredentialsError> {
+        self.issue_client_at(user, group, SystemTime::now())
+    }
+
+    pub(crate) fn issue_client_at(
+        &self,
+        user: &str,
+        group: &str,
+        now: SystemTime,
+    ) -> Result<(String, Zeroizing<String>), CredentialsError> {
+        let issued = self.authority.issue_client(user, group, now)?;
+        let parsed = KeyedCertificate::parse(Path::new("new client certificate"), &issued)?;
+        Ok((parsed.certificate_pem().to_owned(), parsed.key_pem()))
+    }
+
+    pub(crate) fn serving_chain(&self) -> CertificateDer<'static> {
+        self.serving.certificate().clone()
+    }
+
+    pub(crate) fn serving_key(&self) -> &[u8] {
+        self.serving.key()
+    }
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! What the server keeps in mind of the store's content: kinds that users defined, and rights.
+
+use krm::Object;
+use store::{Key, Snapshot, Version, Watch};
+use tokio::sync::watch;
+
+use crate::api::Api;
+use crate::definitions::Definitions;
+use crate::encode;
+use crate::keys;
+use crate::rights::Rights;
+
+/// Everything that follows the store.
+pub struct Followers {
+    /// Kinds that users defined.
+    pub definitions: Definitions,
+    /// Who may do what.
+    pub rights: Rights,
+    /// Everything up to here was taken in.
+    reached: watch::Sender<u64>,
+}
+
+impl Default for Followers {
+    fn default() -> Followers {
+        Followers {
+            definitions: Definitions::default(),
+            rights: Rights::default(),
+            reached: watch::Sender::new(0),
+        }
+    }
+}
+
+impl Followers {
+    /// Takes in everything that is there.
+    pub async fn load(&self, api: &Api, snapshot: &Snapshot) {
+        for (key, entry) in snapshot.list(b"") {
+            if is_of_interest(key)
+                && let Ok(object) = api.reveal(key, entry).and_then(|bytes| encode::read(&bytes))
+            {
+                self.take_in(api, key, Some((&object, entry.version()))).await;
+            }
+        }
+        self.reached.send_replace(snapshot.version().get());
+    }
+
+    /// Follows the store until it is closed.
+    pub async fn follow(&self, api: &Api, mut watch: Watch) -> store::Result<()> {
+        loop {
+            for event in watch.next().await? {
+                if !is_of_interest(event.key()) {
+                    continue;
+                }
+                let after = event.after().and_then(|entry| {
+                    let bytes = api.reveal(event.key(), entry).ok()?;
+                    Some((encode::read(&bytes).ok()?, entry.version()))
+                });
+                self.take_in(api, event.key(), after.as_ref().map(|(object, version)| (object, *version)))
+                    .await;
+            }
+            self.reached.send_replace(watch.position().get());
+        }
+    }
+
+    /// Waits until everything up to a version was taken in.
+    pub async fn caught_up(&self, version: Version) {
+        let mut reached = self.reached.subscribe();
+        // The sender lives as long as this does.
+        let _ = reached.wait_for(|reached| *reached >= version.get()).await;
+    }
+
+    async fn take_in(&self, api: &Api, key: &Key, after: Option<(&Object, Version)>) {
+        let Some(parts) = keys::parts(key) else { return };
+        self.rights.take_in(&parts, after.map(|(object, _)| object));
+        self.definitions.take_in(api, &parts, after.map(|(object, version)| (object, version.get()))).await;
+    }
+}
+
+/// Whether anything here depends on objects of this group.
+pub fn follows(group: &str) -> bool {
+    matches!(group, crate::authz::RBAC_GROUP | crate::definitions::GROUP)
+}
+
+fn is_of_interest(key: &Key) -> bool {
+    keys::parts(key).is_some_and(|parts| follows(parts.group))
+}

@@ -1,0 +1,149 @@
+//! Paths that are no resources: health, version, metrics, OpenAPI, and the keys of service account tokens.
+
+use bytes::Bytes;
+use http::Method;
+use krm::status::Status;
+use serde_json::{Value, json};
+
+use crate::answer::{self, Answer, object};
+use crate::api::Api;
+use crate::authn::ServiceAccountTokens;
+use crate::metrics::Metrics;
+use crate::openapi;
+use crate::pipeline::{Known, Pipeline};
+use crate::request::accept::Accept;
+use crate::request::path::Route;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What these paths tell of.
+pub struct Other {
+    /// The version of this program.
+    pub version: &'static str,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Who issues tokens for service accounts.
+    pub tokens: Arc<ServiceAccountTokens>,
+    /// Whether the server is about to stop.
+    pub stopping: Arc<AtomicBool>,
+    /// The OpenAPI documents, made when they are asked for.
+    pub openapi: openapi::Documents,
+}
+
+/// The version of Kubernetes whose API this is.
+const KUBERNETES: (&str, &str) = ("1", "36");
+
+impl Other {
+    /// Answers a request to such a path.
+    pub async fn answer(&self, pipeline: &Pipeline, known: &Known, _body: Bytes) -> Result<Answer, Status> {
+        let Route::Other(path) = &known.route else { return Ok(answer::page_not_found()) };
+        let accept = || Accept::negotiate(&known.headers, false);
+        match path.as_str() {
+            "" => Ok(object::value(&accept()?, 200, &paths(pipeline, known))),
+            "version" | "version/" => Ok(object::value(&accept()?, 200, &self.version())),
+            "metrics" => Ok(answer::bytes(
+                200,
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                self.metrics.text(&pipeline.api, &pipeline.limits),
+            )),
+            "openid/v1/jwks" => Ok(object::value(&accept()?, 200, &self.tokens.key_set())),
+            ".well-known/openid-configuration" => {
+                let keys = format!("{}/openid/v1/jwks", self.tokens.issuer());
+                Ok(object::value(&accept()?, 200, &self.tokens.discovery(&keys)))
+            }
+            "openapi/v2" => self.openapi.v2(&pipeline.api, &known.plane, &known.headers),
+            "openapi/v3" | "openapi/v3/" => {
+                self.openapi.v3_index(&pipeline.api, &known.plane, &known.headers)
+            }
+            other => match other.strip_prefix("openapi/v3/") {
+                Some(document) => {
+                    self.openapi.v3(&pipeline.api, &known.plane, document, &known.query, &known.headers)
+                }
+                None => Ok(self.health(&pipeline.api, other, known).await),
+            },
+        }
+    }
+
+    fn version(&self) -> Value {
+        json!({
+            "major": KUBERNETES.0,
+            "minor": KUBERNETES.1,
+            "gitVersion": format!("v{}.{}.0+groundplane-{}", KUBERNETES.0, KUBERNETES.1, self.version),
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": "none",
+            "compiler": "rustc",
+            "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+        })
+    }
+
+    async fn health(&self, api: &Api, path: &str, known: &Known) -> Answer {
+        let (which, single) = path.split_once('/').unwrap_or((path, ""));
+        let checks: &[&str] = match which {
+            "healthz" | "livez" => &["ping", "followers"],
+            "readyz" => &["ping", "followers", "store", "shutdown"],
+            _ => return answer::page_not_found(),
+        };
+        if path.contains('/') {
+            let Some(check) = checks.iter().find(|check| **check == single) else {
+                return answer::page_not_found();
+            };
+            return match self.check(api, check).await {
+                Ok(()) => answer::text(200, "ok"),
+                Err(why) => answer::text(500, format!("{check} failed: {why}\n")),
+            };
+        }
+        let excluded = known.query.all("exclude");
+        let mut lines = String::new();
+        let mut failed = Vec::new();
+        for check in checks {
+            if excluded.contains(check) {
+                lines.push_str(&format!("[+]{check} excluded: ok\n"));
+                continue;
+            }
+            match self.check(api, check).await {
+                Ok(()) => lines.push_str(&format!("[+]{check} ok\n")),
+                Err(why) => {
+                    lines.push_str(&format!("[-]{check} failed: {why}\n"));
+                    failed.push(*check);
+                }
+            }
+        }
+        if !failed.is_empty() {
+            return answer::text(500, format!("{lines}{which} check failed\n"));
+        }
+        match known.query.get("verbose").is_some() && known.method != Method::HEAD {
+            true => answer::text(200, format!("{lines}{which} check passed\n")),
+            false => answer::text(200, "ok"),
+        }
+    }
+
+    async fn check(&self, api: &Api, check: &str) -> Result<(), String> {
+        match check {
+            "store" => api.store().healthy().await.map_err(|error| error.to_string()),
+            "followers" => match api.is_following() {
+                true => Ok(()),
+                false => Err("definitions and rights are no longer followed".to_owned()),
+            },
+            "shutdown" if self.stopping.load(Ordering::Relaxed) => Err("the server is stopping".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The paths there are.
+fn paths(pipeline: &Pipeline, known: &Known) -> Value {
+    let catalog = pipeline.api.kinds().of(&known.plane);
+    let mut paths: Vec<String> = vec!["/api".into(), "/api/v1".into(), "/apis".into()];
+    for kind in catalog.all().filter(|kind| !kind.group.is_empty()) {
+        paths.push(format!("/apis/{}", kind.group));
+        paths.extend(kind.versions.iter().map(|version| format!("/apis/{}/{}", kind.group, version.name)));
+    }
+    let fixed = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+    paths.extend(fixed.map(str::to_owned));
+    paths.sort();
+    paths.dedup();
+    json!({ "paths": paths })
+}

@@ -1,0 +1,280 @@
+//! The verbs on objects of any kind.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use http_body_util::{BodyExt, StreamBody};
+use krm::Object;
+use krm::kind::Kind;
+use krm::status::{Details, Status};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::body::{decode, decode_options};
+use super::verb::Verb;
+use crate::answer::{self, Answer};
+use crate::api::Api;
+use crate::call::Call;
+use crate::catalog::Catalog;
+use crate::identity::Identity;
+use crate::plane::Plane;
+use crate::read;
+use crate::request::accept::{Accept, Form, Media};
+use crate::request::body::media_type;
+use crate::request::path::Target;
+use crate::request::query::{ListOptions, Query, WriteOptions};
+use crate::write::delete::DeleteOptions;
+use crate::write::patch::{Patch, Style};
+use crate::write::{self, Written};
+
+/// A request about objects, with its body read.
+pub struct Asked {
+    /// The method.
+    pub method: Method,
+    /// The query.
+    pub query: Query,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// What a path names, found in the catalog: the kind and the index of its version. An error is the answer to give.
+pub fn find(catalog: &Catalog, target: &Target) -> Result<(Arc<Kind>, usize), Answer> {
+    let kind = catalog.resource(&target.group, &target.resource);
+    let version = kind.and_then(|kind| {
+        let at = kind.versions.iter().position(|version| version.served && version.name == target.version);
+        Some((kind.clone(), at?))
+    });
+    match version {
+        Some(found) => Ok(found),
+        None if is_builtin_group(catalog, target) => Err(answer::failure(&Status::no_such_resource())),
+        None => Err(answer::page_not_found()),
+    }
+}
+
+fn is_builtin_group(catalog: &Catalog, target: &Target) -> bool {
+    target.group.is_empty() || catalog.group(&target.group).any(|kind| kind.strategic)
+}
+
+/// Answers a request about objects.
+pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer, Status> {
+    let watches = asked.query.flag("watch").unwrap_or(false);
+    let Some(verb) = Verb::of(&asked.method, target, watches) else {
+        return Err(not_supported(&call.kind, ""));
+    };
+    if let Some(refusal) = misplaced(&call, target, verb) {
+        return refusal;
+    }
+    if !target.subresource.is_empty() {
+        return super::subresource::answer(call, target, verb, asked).await;
+    }
+    if !call.kind.takes(verb.as_str()) {
+        return Err(not_supported(&call.kind, verb.as_str()));
+    }
+    let deprecated = call.version().deprecated.clone();
+    let api_version = call.api_version();
+    let kind = call.kind.names.kind.clone();
+    let mut answer = object_verb(Arc::new(call), verb, asked).await?;
+    if let Some(warning) = deprecated {
+        let usual = || format!("{api_version} {kind} is deprecated");
+        answer::warn(&mut answer, &[if warning.is_empty() { usual() } else { warning }]);
+    }
+    Ok(answer)
+}
+
+async fn object_verb(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Status> {
+    match verb {
+        Verb::Get => get(&call, &asked).await,
+        Verb::List => {
+            let options = ListOptions::read(&asked.query)?;
+            let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+            answer::list::list(&call, &accept, read::list::list(&call, &options).await?)
+        }
+        Verb::Watch => watch(&call, &asked).await,
+        Verb::Create => create(&call, &asked).await,
+        Verb::Update => update(&call, &asked).await,
+        Verb::Patch => patch(&call, &asked).await,
+        Verb::Delete => delete(&call, &asked).await,
+        Verb::DeleteCollection => delete_collection(&call, &asked).await,
+    }
+}
+
+/// A kind is asked for at a path where it is not: in a namespace though it has none, or the other way round.
+fn misplaced(call: &Call, target: &Target, verb: Verb) -> Option<Result<Answer, Status>> {
+    let in_namespace = !target.namespace.is_empty();
+    let across = matches!(verb, Verb::List | Verb::Watch);
+    let fits = match call.kind.is_namespaced() {
+        true => in_namespace || (across && target.name.is_empty()),
+        false => !in_namespace,
+    };
+    if !fits {
+        return Some(match (call.kind.strategic, call.kind.is_namespaced()) {
+            (true, true) => Err(Status::method_not_allowed()),
+            (true, false) => Err(Status::no_such_resource()),
+            (false, _) => Ok(answer::page_not_found()),
+        });
+    }
+    let on_object = !target.name.is_empty() && target.subresource.is_empty();
+    let wrong = match verb {
+        Verb::Create => on_object,
+        Verb::Update | Verb::Patch => target.name.is_empty(),
+        _ => false,
+    };
+    wrong.then(|| Err(not_supported(&call.kind, verb.as_str())))
+}
+
+/// The kind does not do that.
+pub fn not_supported(kind: &Kind, verb: &str) -> Status {
+    if kind.strategic {
+        return Status::method_not_allowed();
+    }
+    let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.resource());
+    Status::failure(405, "MethodNotAllowed", message).about(Details {
+        group: kind.group.clone(),
+        kind: kind.names.plural.clone(),
+        ..Details::default()
+    })
+}
+
+async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let bytes = read::get::get(call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
+    answer::object::stored(call, &accept, 200, bytes)
+}
+
+async fn watch(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    let options = ListOptions::read(&asked.query)?;
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    if accept.media == Media::Yaml {
+        return Err(Status::not_acceptable("application/json, application/vnd.kubernetes.protobuf"));
+    }
+    let (lines, read) = mpsc::channel(4);
+    match read::watch::open(call, &accept, &options).await? {
+        Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
+        Err(status) => drop(lines.try_send(read::watch::error_line(&status))),
+    }
+    let frames = tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), |bytes| {
+        Ok(http_body::Frame::data(bytes))
+    });
+    Ok(answer::stream(200, "application/json", StreamBody::new(frames).boxed_unsync()))
+}
+
+async fn create(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let options = WriteOptions::read(&asked.query, "CreateOptions", false)?;
+    let (object, warnings) = decode(call, &asked.headers, &asked.body, options.validation)?;
+    write::admit::matches_path(call, &object, false)?;
+    if !object.resource_version().is_empty() {
+        return Err(Status::bad_request("resourceVersion should not be set on objects to be created"));
+    }
+    let decided = options.clone();
+    let written = write::run(call, &options, move |call, view| {
+        write::create::decide(call, view, &decided, object.clone(), warnings.clone())
+    });
+    respond(call, &accept, written.await?)
+}
+
+async fn update(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let options = WriteOptions::read(&asked.query, "UpdateOptions", false)?;
+    let (object, warnings) = decode(call, &asked.headers, &asked.body, options.validation)?;
+    write::admit::matches_path(call, &object, true)?;
+    let decided = options.clone();
+    let written = write::run(call, &options, move |call, view| {
+        write::update::decide(call, view, &decided, object.clone(), warnings.clone())
+    });
+    respond(call, &accept, written.await?)
+}
+
+/// Answers a patch of an object or of its status.
+pub async fn patch(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
+    let style = Style::of(media_type(&asked.headers), call)?;
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let options = WriteOptions::read(&asked.query, "PatchOptions", style == Style::Apply)?;
+    let patch = match style {
+        Style::Apply => Patch::Apply(super::body::decode_applied(call, &asked.body)?),
+        style => Patch::read(style, &asked.body, options.validation),
+    };
+    let decided = options.clone();
+    let written =
+        write::run(call, &options, move |call, view| write::patch::decide(call, view, &decided, &patch));
+    respond(call, &accept, written.await?)
+}
+
+/// What was written, as an answer.
+pub fn respond(call: &Call, accept: &Accept, written: Written) -> Result<Answer, Status> {
+    let code = if written.created { 201 } else { 200 };
+    let mut answer = answer::object::stored(call, accept, code, written.bytes)?;
+    answer::warn(&mut answer, &written.warnings);
+    Ok(answer)
+}
+
+async fn delete(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let body = decode_options(&asked.headers, &asked.body)?;
+    let options = DeleteOptions::read(&asked.query, body.as_ref())?;
+    let written = write::delete::delete(call, &options).await?;
+    if !written.gone {
+        return respond(call, &accept, written);
+    }
+    let last = write::delete::last_state(&written.bytes)?;
+    let status = write::delete::success(call, &last);
+    let value = serde_json::to_value(status).map_err(Status::internal)?;
+    Ok(answer::object::value(&Accept { form: Form::Whole, ..accept }, 200, &value))
+}
+
+async fn delete_collection(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let body = decode_options(&asked.headers, &asked.body)?;
+    let options = DeleteOptions::read(&asked.query, body.as_ref())?;
+    let listed = read::list::list(call, &ListOptions::read(&asked.query)?).await?;
+    for (key, _) in &listed.items {
+        let Some(parts) = crate::keys::parts(key) else { continue };
+        let mut one = Call::clone(call);
+        one.name = parts.name.to_owned();
+        one.namespace = parts.namespace.to_owned();
+        match write::delete::delete(&Arc::new(one), &options).await {
+            Ok(_) => {}
+            // Somebody else deleted it in between.
+            Err(status) if status.code == 404 => {}
+            Err(status) => return Err(status),
+        }
+    }
+    answer::list::list(call, &accept, listed)
+}
+
+/// A call about one kind in one plane.
+#[expect(clippy::too_many_arguments, reason = "all of it is what a call is")]
+pub fn call(
+    api: &Api,
+    plane: Plane,
+    catalog: Arc<Catalog>,
+    kind: Arc<Kind>,
+    version: usize,
+    target: &Target,
+    who: Identity,
+    headers: &HeaderMap,
+) -> Call {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Call {
+        api: api.clone(),
+        plane,
+        catalog,
+        kind,
+        version,
+        namespace: target.namespace.clone(),
+        name: target.name.clone(),
+        subresource: target.subresource.clone(),
+        who,
+        agent: text("user-agent").unwrap_or_default(),
+        message: text("groundplane-change-message").filter(|message| !message.is_empty()),
+        fence: None,
+    }
+}
+
+/// The object that a body's value is.
+pub fn object(value: Value) -> Result<Object, Status> {
+    Object::from_value(value).ok_or_else(|| Status::bad_request("the body is no object"))
+}

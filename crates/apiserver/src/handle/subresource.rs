@@ -1,0 +1,152 @@
+//! Parts of objects with paths of their own: status, scale, finalize, referrers.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::status::Status;
+use serde_json::{Value, json};
+
+use super::body::decode;
+use super::resource::{Asked, not_supported, patch, respond};
+use super::verb::Verb;
+use crate::answer::{self, Answer};
+use crate::call::Call;
+use crate::encode;
+use crate::read;
+use crate::request::accept::Accept;
+use crate::request::body::media_type;
+use crate::request::path::Target;
+use crate::request::query::WriteOptions;
+use crate::write::patch::{Patch, Style};
+use crate::write::references::referrers;
+use crate::write::{self, Written};
+
+/// Answers a request about a part of an object.
+pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -> Result<Answer, Status> {
+    let has_status = call.version().has_status();
+    let is_namespace = call.kind.group.is_empty() && call.kind.names.plural == "namespaces";
+    let known = target.rest.is_empty()
+        && match target.subresource.as_str() {
+            "status" => has_status,
+            "scale" => call.version().scale().is_some(),
+            "finalize" => is_namespace,
+            "referrers" => true,
+            _ => false,
+        };
+    if !known {
+        return Err(if call.kind.strategic { Status::no_such_resource() } else { call.not_found() });
+    }
+    let deprecated = call.version().deprecated.clone();
+    let mut answer = match (target.subresource.as_str(), verb) {
+        ("referrers", Verb::Get) => who_refers(&call, &asked).await?,
+        ("scale", Verb::Get | Verb::Update | Verb::Patch) => scale(Arc::new(call), verb, asked).await?,
+        ("finalize", Verb::Update) => replace(Arc::new(call), asked).await?,
+        ("status", Verb::Get) => {
+            call.subresource = "status".into();
+            let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+            let version = asked.query.get("resourceVersion").unwrap_or_default();
+            answer::object::stored(&call, &accept, 200, read::get::get(&call, version).await?)?
+        }
+        ("status", Verb::Update) => replace(Arc::new(call), asked).await?,
+        ("status", Verb::Patch) => patch(&Arc::new(call), &asked).await?,
+        _ => return Err(not_supported(&call.kind, verb.as_str())),
+    };
+    if let Some(warning) = deprecated.filter(|warning| !warning.is_empty()) {
+        answer::warn(&mut answer, &[warning]);
+    }
+    Ok(answer)
+}
+
+async fn replace(call: Arc<Call>, asked: Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let options = WriteOptions::read(&asked.query, "UpdateOptions", false)?;
+    let (object, warnings) = decode(&call, &asked.headers, &asked.body, options.validation)?;
+    write::admit::matches_path(&call, &object, true)?;
+    let decided = options.clone();
+    let written = write::run(&call, &options, move |call, view| {
+        write::update::decide(call, view, &decided, object.clone(), warnings.clone())
+    });
+    respond(&call, &accept, written.await?)
+}
+
+/// Everybody who points at the object, by kind and field.
+async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, false)?;
+    let snapshot = call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
+    if snapshot.get(&call.key()?).is_none() {
+        return Err(call.not_found());
+    }
+    let to = call.address();
+    let term = crate::index::referring_to(&call.plane, &to);
+    let mut members = Vec::new();
+    for key in snapshot.having(&term) {
+        if let Some(entry) = snapshot.get(key) {
+            members.push((key.clone(), encode::read(&call.api.reveal(key, entry)?)?));
+        }
+    }
+    let found = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
+    let items: Vec<Value> = found
+        .iter()
+        .map(|referrer| {
+            json!({
+                "apiVersion": referrer.api_version,
+                "kind": referrer.kind,
+                "namespace": referrer.at.namespace,
+                "name": referrer.at.name,
+                "fieldPath": referrer.field,
+                "blocksDeletion": referrer.blocks,
+            })
+        })
+        .collect();
+    let list = json!({
+        "apiVersion": "groundplane.dev/v1alpha1",
+        "kind": "ReferrerList",
+        "metadata": { "resourceVersion": snapshot.version().to_string() },
+        "items": items,
+    });
+    Ok(answer::object::value(&accept, 200, &list))
+}
+
+async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let Some(scale) = call.version().scale().cloned() else { return Err(call.not_found()) };
+    if verb == Verb::Get {
+        let bytes = read::get::get(&call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
+        let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
+        return answer::object::object(&call, &accept, 200, &made);
+    }
+    let style = match verb {
+        Verb::Patch => Some(Style::of(media_type(&asked.headers), &call)?),
+        _ => None,
+    };
+    let kind = if style.is_some() { "PatchOptions" } else { "UpdateOptions" };
+    let options = WriteOptions::read(&asked.query, kind, style == Some(Style::Apply))?;
+    let patch = style.map(|style| Patch::read(style, &asked.body, options.validation));
+    let given = match patch {
+        Some(_) => None,
+        None => Some(super::body::decode_scale(&call, &asked.headers, &asked.body)?),
+    };
+    let decided = options.clone();
+    let wanted = scale.clone();
+    let written = write::run(&call, &options, move |call, view| {
+        write::admit::kind_is_current(call, view, false)?;
+        let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
+        let asked = match (&given, &patch) {
+            (Some(given), _) => given.clone(),
+            (None, Some(patch)) => {
+                let before = write::scale::of(&wanted, &old)?;
+                let (value, _) =
+                    patch.changed(call, &before, decided.validation).map_err(|error| error.status())?;
+                Object::from_value(value).ok_or_else(|| Status::bad_request("the patch leaves no scale"))?
+            }
+            (None, None) => return Err(Status::internal("a scale without a body")),
+        };
+        let new = write::scale::apply(&wanted, old.clone(), &asked)?;
+        write::update::replace(call, view, &decided, &entry, &old, new, "patch", Vec::new())
+    });
+    let Written { bytes, warnings, .. } = written.await?;
+    let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
+    let mut answer = answer::object::object(&call, &accept, 200, &made)?;
+    answer::warn(&mut answer, &warnings);
+    Ok(answer)
+}

@@ -1,0 +1,101 @@
+//! What objects are found by: labels, selectable fields, owners, references and declared buckets, as terms of the store.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use krm::Object;
+use krm::kind::{Address, Kind, Origin};
+use krm::selector::field_text;
+use store::{Key, Model, Term};
+
+use crate::catalog::Kinds;
+use crate::keys::{self, Parts};
+use crate::plane::Plane;
+
+/// Tells the store the terms of each object.
+pub struct Index(pub Arc<Kinds>);
+
+impl Model for Index {
+    fn terms(&self, key: &Key, bytes: &[u8], terms: &mut Vec<Term>) {
+        let Some(parts) = keys::parts(key) else { return };
+        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
+        let catalog = self.0.of(&plane);
+        let kind = catalog.resource(parts.group, parts.plural);
+        let Ok(object) = serde_json::from_slice(bytes).map(Object) else { return };
+        for (label, value) in object.labels() {
+            terms.push(Term::index(has_label(&parts, label)));
+            terms.push(Term::index(label_is(&parts, label, value)));
+        }
+        for owner in object.owners() {
+            terms.push(Term::index(owned_by(&plane, owner.uid)));
+        }
+        if let Some(kind) = kind.filter(|kind| kind.origin == Origin::BuiltIn) {
+            by_fields(&kind.stored().selectable, &parts, &object, terms);
+            declared(kind, &plane, &parts, &object, terms);
+        } else {
+            by_fields(&self.0.selected(&plane, parts.group, parts.plural), &parts, &object, terms);
+        }
+        terms.sort_unstable();
+        terms.dedup();
+    }
+}
+
+fn by_fields(fields: &[String], parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+    for field in fields {
+        let text = field_text(object.at(field));
+        if !text.is_empty() {
+            terms.push(Term::index(field_is(parts, field, &text)));
+        }
+    }
+}
+
+fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+    for reference in &kind.references {
+        for (_, name) in reference.names(object) {
+            let namespace = if reference.same_namespace { parts.namespace } else { "" };
+            let target = Address {
+                group: reference.group.clone(),
+                plural: reference.plural.clone(),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            };
+            terms.push(Term::bucket(referring_to(plane, &target)));
+        }
+    }
+    for (name, values) in &kind.buckets {
+        for value in values(object) {
+            terms.push(Term::bucket(in_bucket(plane, name, &value)));
+        }
+    }
+}
+
+/// Objects of a kind that have a label, whatever its value.
+pub fn has_label(of: &Parts<'_>, label: &str) -> Bytes {
+    format!("L{}/{}/{}\0{label}", of.plane, of.group, of.plural).into()
+}
+
+/// Objects of a kind whose label has this value.
+pub fn label_is(of: &Parts<'_>, label: &str, value: &str) -> Bytes {
+    format!("l{}/{}/{}\0{label}\0{value}", of.plane, of.group, of.plural).into()
+}
+
+/// Objects of a kind whose field has this value.
+pub fn field_is(of: &Parts<'_>, field: &str, value: &str) -> Bytes {
+    format!("f{}/{}/{}\0{field}\0{value}", of.plane, of.group, of.plural).into()
+}
+
+/// Objects with this owner.
+pub fn owned_by(plane: &Plane, uid: &str) -> Bytes {
+    format!("o{}\0{uid}", plane.as_str()).into()
+}
+
+/// The bucket of those who refer to an object.
+pub fn referring_to(plane: &Plane, target: &Address) -> Bytes {
+    format!("r{}/{}/{}/{}/{}", plane.as_str(), target.group, target.plural, target.namespace, target.name)
+        .into()
+}
+
+/// A declared bucket.
+pub fn in_bucket(plane: &Plane, name: &str, value: &str) -> Bytes {
+    format!("b{}/{name}/{value}", plane.as_str()).into()
+}

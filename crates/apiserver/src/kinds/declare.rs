@@ -1,0 +1,49 @@
+//! How the kinds of Kubernetes are declared: as a Go type, and with what such a type does not say.
+
+use krm::kind::{History, Kind, Scope, Version};
+use krm::object::Object;
+use krm::schema::Schema;
+use krm::shape::{Outline, Shape, zero};
+use serde_json::json;
+
+/// A kind of Kubernetes, with everything as most of them have it.
+///
+/// # Panics
+/// When the outline is no schema: a mistake in the kind's file, found by the first test that touches it.
+pub fn core(
+    group: &str,
+    kind: &str,
+    plural: &str,
+    scope: Scope,
+    shape: &'static Shape,
+    outline: &Outline,
+) -> Kind {
+    let broken = |error| panic!("the schema of {kind} is no schema: {error}");
+    let mut version = Version::new("v1", outline.openapi()).unwrap_or_else(broken);
+    // The type says what is dropped and refused; the schema only tells clients about it.
+    let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    version.schema = Schema::parse(&anything).unwrap_or_else(broken);
+    version.layout = Some(outline.layout(kind));
+    let mut declared = Kind::new(group, kind, plural, scope, version);
+    declared.shape = Some(shape);
+    declared.blank = Object::from_value(zero(shape)).unwrap_or_default();
+    declared.strategic = true;
+    declared.unconditional_update = true;
+    declared.generations = false;
+    declared
+}
+
+/// A question to the server: it takes no other verb than `create`, and is answered instead of stored.
+pub fn review(
+    group: &str,
+    kind: &str,
+    plural: &str,
+    scope: Scope,
+    shape: &'static Shape,
+    outline: &Outline,
+) -> Kind {
+    let mut declared = core(group, kind, plural, scope, shape, outline);
+    declared.verbs = vec!["create"];
+    declared.history = History::None;
+    declared
+}

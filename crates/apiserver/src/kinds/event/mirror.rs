@@ -1,0 +1,140 @@
+//! Event of the group `events.k8s.io`: the same events in another form, held to more rules.
+
+use std::sync::Arc;
+
+use krm::field::{FieldError, Path};
+use krm::kind::{Kind, Mirror, RawChange, Scope};
+use krm::meta::OBJECT_META;
+use krm::object::Object;
+use krm::shape::{Field, INT32, Outline, STRING, Shape, Struct, conform};
+
+use super::{SOURCE, common, table, validate};
+use crate::kinds::declare;
+use crate::kinds::reference::OBJECT_REFERENCE;
+
+const GROUP: &str = "events.k8s.io";
+
+static SHAPE: Shape = Shape::Struct(&Struct {
+    name: "Event",
+    type_name: "v1.Event",
+    fields: &[
+        Field::if_empty("apiVersion", STRING),
+        Field::if_empty("kind", STRING),
+        Field::always("metadata", OBJECT_META),
+        Field::always("eventTime", Shape::MicroTime),
+        Field::if_absent("series", Shape::Struct(&SERIES)),
+        Field::if_empty("reportingController", STRING),
+        Field::if_empty("reportingInstance", STRING),
+        Field::if_empty("action", STRING),
+        Field::if_empty("reason", STRING),
+        Field::always("regarding", Shape::Struct(&OBJECT_REFERENCE)),
+        Field::if_absent("related", Shape::Struct(&OBJECT_REFERENCE)),
+        Field::if_empty("note", STRING),
+        Field::if_empty("type", STRING),
+        Field::always("deprecatedSource", Shape::Struct(&SOURCE)),
+        Field::always("deprecatedFirstTimestamp", Shape::Time),
+        Field::always("deprecatedLastTimestamp", Shape::Time),
+        Field::if_empty("deprecatedCount", INT32),
+    ],
+});
+
+static SERIES: Struct = Struct {
+    name: "EventSeries",
+    type_name: "v1.EventSeries",
+    fields: &[Field::always("count", INT32), Field::always("lastObservedTime", Shape::MicroTime)],
+};
+
+/// What fields are called here, and where events are kept.
+const RENAMED: [(&str, &str); 7] = [
+    ("regarding", "involvedObject"),
+    ("note", "message"),
+    ("reportingController", "reportingComponent"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+];
+
+/// The fields that selectors may name, and what they are called where events are kept.
+const SELECTABLE: [(&str, &str); 10] = [
+    ("reason", "reason"),
+    ("regarding.apiVersion", "involvedObject.apiVersion"),
+    ("regarding.fieldPath", "involvedObject.fieldPath"),
+    ("regarding.kind", "involvedObject.kind"),
+    ("regarding.name", "involvedObject.name"),
+    ("regarding.namespace", "involvedObject.namespace"),
+    ("regarding.resourceVersion", "involvedObject.resourceVersion"),
+    ("regarding.uid", "involvedObject.uid"),
+    ("reportingController", "reportingComponent"),
+    ("type", "type"),
+];
+
+pub fn kind() -> Kind {
+    let outline = Outline::of(&SHAPE)
+        .says("", "Event tells of something that happened to an object. It is kept for an hour.")
+        .says("eventTime", "When it happened first, to the microsecond.")
+        .says("series", "How it goes on, when it happens again and again.")
+        .says("reportingController", "The controller that tells of it, such as example.com/mover.")
+        .says("reportingInstance", "Which one of its instances tells of it.")
+        .says("action", "What was done or failed.")
+        .says("reason", "Why it was done, in a word that programs understand.")
+        .says("regarding", "What it happened to.")
+        .says("related", "Another object that has to do with it.")
+        .says("note", "What happened, for people to read.")
+        .says("type", "Normal or Warning.")
+        .says("deprecatedSource", "Who tells of it, in events of the core group.")
+        .says("deprecatedFirstTimestamp", "When it happened first, in events of the core group.")
+        .says("deprecatedLastTimestamp", "When it happened last, in events of the core group.")
+        .says("deprecatedCount", "How often it happened, in events of the core group.")
+        .whole("regarding")
+        .whole("related")
+        .requires("", &["eventTime"])
+        .requires("series", &["count", "lastObservedTime"]);
+    let mut kind = declare::core(GROUP, "Event", "events", Scope::Namespaced, &SHAPE, &outline);
+    common(&mut kind);
+    kind.versions[0].selectable = SELECTABLE.iter().map(|(field, _)| field.to_string()).collect();
+    kind.mirror = Some(Mirror { group: "", plural: "events", show, keep, fields: &SELECTABLE });
+    kind.versions[0].columns = table::mirrored_columns();
+    kind.validations.push(Arc::new(check));
+    kind
+}
+
+fn check(change: &RawChange<'_>) -> Vec<FieldError> {
+    let Some(new) = change.new.cloned().map(keep) else { return Vec::new() };
+    let mut errors = validate::as_ever(&new, "reportingController");
+    errors.extend(match change.old.cloned().map(keep) {
+        None => validate::made(&new),
+        Some(old) => validate::changed(&new, &old),
+    });
+    errors
+}
+
+/// A kept event as it is shown here.
+fn show(mut event: Object) -> Object {
+    for (here, there) in RENAMED {
+        rename(&mut event, there, here);
+    }
+    formed(event, "events.k8s.io/v1", &SHAPE)
+}
+
+/// An event from here as it is kept.
+pub fn keep(mut event: Object) -> Object {
+    for (here, there) in RENAMED {
+        rename(&mut event, here, there);
+    }
+    formed(event, "v1", &super::SHAPE)
+}
+
+fn rename(event: &mut Object, from: &str, to: &str) {
+    let value = event.0.remove(from);
+    event.set(to, value);
+}
+
+/// The two forms leave out different things when they are empty.
+fn formed(mut event: Object, api_version: &str, shape: &'static Shape) -> Object {
+    event.set_type(api_version, "Event");
+    let mut value = event.into_value();
+    // Its fields had the right types before they were renamed.
+    let _ = conform(&mut value, shape, &Path::ROOT, &mut Vec::new());
+    Object::from_value(value).unwrap_or_default()
+}

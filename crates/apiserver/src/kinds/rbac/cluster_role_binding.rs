@@ -1,0 +1,36 @@
+//! ClusterRoleBinding: a role, and who has it everywhere.
+
+use std::sync::Arc;
+
+use krm::kind::{Kind, Scope};
+use krm::meta::OBJECT_META;
+use krm::names;
+use krm::shape::{Field, Outline, STRING, Shape, Struct};
+
+use super::GROUP;
+use super::binding::{self, ROLE_REF, SUBJECTS, described};
+use crate::kinds::declare;
+
+static SHAPE: Shape = Shape::Struct(&Struct {
+    name: "ClusterRoleBinding",
+    type_name: "v1.ClusterRoleBinding",
+    fields: &[
+        Field::if_empty("apiVersion", STRING),
+        Field::if_empty("kind", STRING),
+        Field::always("metadata", OBJECT_META),
+        Field::if_empty("subjects", SUBJECTS),
+        Field::always("roleRef", Shape::Struct(&ROLE_REF)),
+    ],
+});
+
+pub fn kind() -> Kind {
+    let outline = Outline::of(&SHAPE).says("", "ClusterRoleBinding gives a role to somebody, in all namespaces and outside of them.");
+    let outline = described(outline);
+    let mut kind = declare::core(GROUP, "ClusterRoleBinding", "clusterrolebindings", Scope::Cluster, &SHAPE, &outline);
+    kind.create_on_update = true;
+    kind.name_rule = names::name_is_path_segment;
+    kind.versions[0].columns = binding::table("clusterRoleBinding");
+    kind.complete.push(Arc::new(binding::complete));
+    kind.validations.push(Arc::new(|change| binding::validate(change, &["ClusterRole"], false)));
+    kind
+}

@@ -1,0 +1,128 @@
+//! How much one user may ask for at once, so that nobody harms the others.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use krm::status::Status;
+
+/// How much may go on at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Requests of everybody together, watches apart.
+    pub requests: usize,
+    /// Requests of one user, watches apart.
+    pub requests_per_user: usize,
+    /// Watches of one user.
+    pub watches_per_user: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { requests: 1_000, requests_per_user: 400, watches_per_user: 20_000 }
+    }
+}
+
+/// Counts what goes on.
+pub struct Limits {
+    settings: Settings,
+    going_on: Mutex<GoingOn>,
+}
+
+#[derive(Default)]
+struct GoingOn {
+    requests: usize,
+    users: HashMap<Arc<str>, Counts>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    requests: usize,
+    watches: usize,
+}
+
+/// A request or a watch that goes on; it counts until this is dropped.
+pub struct Ticket {
+    limits: Arc<Limits>,
+    user: Arc<str>,
+    is_watch: bool,
+}
+
+impl Limits {
+    /// Limits of these sizes.
+    pub fn new(settings: Settings) -> Arc<Limits> {
+        Arc::new(Limits { settings, going_on: Mutex::default() })
+    }
+
+    /// Lets a request or a watch in, or says that there are too many.
+    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, is_watch: bool) -> Result<Ticket, Status> {
+        let mut going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = going_on.users.get(user).copied().unwrap_or_default();
+        let (found, most, what) = match is_watch {
+            true => (counts.watches, self.settings.watches_per_user, "watches of this user"),
+            false if going_on.requests >= self.settings.requests => {
+                (going_on.requests, self.settings.requests, "requests")
+            }
+            false => (counts.requests, self.settings.requests_per_user, "requests of this user"),
+        };
+        if found >= most {
+            return Err(Status::too_many_requests(
+                format!("too many {what} at once: {found}, and {most} are allowed; please try again later"),
+                1,
+            ));
+        }
+        let counts = going_on.users.entry(user.clone()).or_default();
+        if is_watch {
+            counts.watches += 1;
+        } else {
+            counts.requests += 1;
+            going_on.requests += 1;
+        }
+        drop(going_on);
+        Ok(Ticket { limits: self.clone(), user: user.clone(), is_watch })
+    }
+
+    /// How many requests and watches go on.
+    pub fn going_on(&self) -> (usize, usize) {
+        let going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
+        (going_on.requests, going_on.users.values().map(|counts| counts.watches).sum())
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut going_on = self.limits.going_on.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_watch {
+            going_on.requests = going_on.requests.saturating_sub(1);
+        }
+        if let Some(counts) = going_on.users.get_mut(&self.user) {
+            match self.is_watch {
+                true => counts.watches = counts.watches.saturating_sub(1),
+                false => counts.requests = counts.requests.saturating_sub(1),
+            }
+            if counts.requests == 0 && counts.watches == 0 {
+                going_on.users.remove(&self.user);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_user_cannot_keep_the_others_out() {
+        let limits = Limits::new(Settings { requests: 3, requests_per_user: 2, watches_per_user: 1 });
+        let (ann, ben): (Arc<str>, Arc<str>) = ("ann".into(), "ben".into());
+        let first = limits.enter(&ann, false).unwrap();
+        let _second = limits.enter(&ann, false).unwrap();
+        assert_eq!(limits.enter(&ann, false).err().unwrap().code, 429);
+        let _bens = limits.enter(&ben, false).unwrap();
+        assert_eq!(limits.enter(&ben, false).err().unwrap().code, 429, "all together have their limit too");
+        drop(first);
+        assert!(limits.enter(&ann, false).is_ok());
+        let _watch = limits.enter(&ann, true).unwrap();
+        assert_eq!(limits.enter(&ann, true).err().unwrap().code, 429);
+        assert!(limits.enter(&ben, true).is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+//! What is counted, under Kubernetes' names, so that dashboards made for it work.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+use crate::api::Api;
+use crate::limits::Limits;
+
+/// What requests are told apart by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Labels {
+    /// `get`, `list`, …, or the method.
+    pub verb: String,
+    /// The group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The resource.
+    pub resource: String,
+    /// The subresource.
+    pub subresource: String,
+    /// `resource`, `namespace`, `cluster`, or nothing.
+    pub scope: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Coded {
+    verb: String,
+    group: String,
+    version: String,
+    resource: String,
+    subresource: String,
+    scope: String,
+    code: u16,
+}
+
+/// Everything that is counted.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Coded, Counter>,
+    durations: Family<Labels, Histogram>,
+    in_flight: Gauge,
+    watches: Gauge,
+    revision: Gauge,
+    objects: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let mut registry = Registry::default();
+        let requests = Family::default();
+        // 1 ms to about half a minute.
+        let durations = Family::new_with_constructor(
+            (|| Histogram::new(exponential_buckets(0.001, 2.0, 15))) as fn() -> Histogram,
+        );
+        let (in_flight, watches) = (Gauge::default(), Gauge::default());
+        let (revision, objects) = (Gauge::default(), Gauge::default());
+        registry.register("apiserver_request", "Requests that were answered", requests.clone());
+        registry.register(
+            "apiserver_request_duration_seconds",
+            "How long answers took, watches apart",
+            durations.clone(),
+        );
+        registry.register(
+            "apiserver_current_inflight_requests",
+            "Requests that are being answered",
+            in_flight.clone(),
+        );
+        registry.register("apiserver_longrunning_requests", "Watches that go on", watches.clone());
+        registry.register("groundplane_store_revision", "The newest revision of the store", revision.clone());
+        registry.register("apiserver_storage_objects", "Objects in the store", objects.clone());
+        Metrics { registry, requests, durations, in_flight, watches, revision, objects }
+    }
+}
+
+impl Metrics {
+    /// Counts an answer.
+    pub fn answered(&self, labels: Labels, code: u16, took: Option<Duration>) {
+        let coded = Coded {
+            verb: labels.verb.clone(),
+            group: labels.group.clone(),
+            version: labels.version.clone(),
+            resource: labels.resource.clone(),
+            subresource: labels.subresource.clone(),
+            scope: labels.scope.clone(),
+            code,
+        };
+        self.requests.get_or_create(&coded).inc();
+        if let Some(took) = took {
+            self.durations.get_or_create(&labels).observe(took.as_secs_f64());
+        }
+    }
+
+    /// All of it as text.
+    pub fn text(&self, api: &Api, limits: &Limits) -> String {
+        let (requests, watches) = limits.going_on();
+        self.in_flight.set(i64::try_from(requests).unwrap_or(i64::MAX));
+        self.watches.set(i64::try_from(watches).unwrap_or(i64::MAX));
+        let snapshot = api.store().latest();
+        self.revision.set(i64::try_from(snapshot.revision().get()).unwrap_or(i64::MAX));
+        self.objects.set(i64::try_from(snapshot.len()).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        // Writing into a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

@@ -1,0 +1,337 @@
+//! The way of every request: who makes it, whether it may, what it is about, the answer, and the note of it.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::HeaderValue;
+use http::{HeaderMap, Method, Request};
+use http_body::Body as HttpBody;
+use http_body_util::BodyExt;
+use krm::status::Status;
+
+use crate::answer::{self, Answer};
+use crate::api::Api;
+use crate::authn::{Authenticator, Impersonation, Presented};
+use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
+use crate::discovery;
+use crate::handle::resource::{self, Asked};
+use crate::handle::verb::Verb;
+use crate::handle::{other, reviews};
+use crate::identity::Identity;
+use crate::limits::{Limits, Ticket};
+use crate::metrics::Labels;
+use crate::plane::Plane;
+use crate::request::body;
+use crate::request::path::{self, Route, Target};
+use crate::request::query::Query;
+use crate::tls::Peer;
+use crate::write::admit::STALE_KIND;
+
+/// How often a request is tried again because a definition changed while it was decided.
+const TRIES: usize = 8;
+
+/// What answers requests.
+pub struct Pipeline {
+    /// The server below.
+    pub api: Api,
+    /// Who is who.
+    pub authenticator: Authenticator,
+    /// How much may go on at once.
+    pub limits: Arc<Limits>,
+    /// What else there is to know: health, metrics, tokens.
+    pub other: other::Other,
+}
+
+/// A request whose maker and place are known.
+pub struct Known {
+    /// The plane it is for.
+    pub plane: Plane,
+    /// Where it goes.
+    pub route: Route,
+    /// Who makes it.
+    pub who: Identity,
+    /// Who asked to act as that one, if anybody.
+    pub really: Option<Identity>,
+    /// The method.
+    pub method: Method,
+    /// The query.
+    pub query: Query,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The path, below the plane's.
+    pub path: String,
+}
+
+impl Pipeline {
+    /// Answers a request, counts it and notes it down. A bug on the way costs one answer, not the server.
+    pub async fn serve<B>(&self, request: Request<B>, peer: &Peer, from: SocketAddr) -> Answer
+    where
+        B: HttpBody<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let id = crate::write::new_uid();
+        let begun = Instant::now();
+        let method = request.method().clone();
+        let path = request.uri().path().to_owned();
+        let mut noted = Noted::default();
+        let answering = AssertUnwindSafe(self.try_answer(request, peer, &mut noted)).catch_unwind();
+        let mut answer = match answering.await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(status)) => answer::failure(&status),
+            Err(_) => {
+                tracing::error!(%method, path, request = id, "answering a request panicked");
+                let why = format!("this should not have happened; please report it with request {id}");
+                answer::failure(&Status::internal(why))
+            }
+        };
+        name_request(&mut answer, &id);
+        let code = answer.status().as_u16();
+        let took = begun.elapsed();
+        self.other.metrics.answered(noted.labels, code, (!noted.is_watch).then_some(took));
+        tracing::debug!(
+            %method, path, code, user = &*noted.user, request = id, %from, micros = took.as_micros() as u64, "answered"
+        );
+        answer
+    }
+
+    async fn try_answer<B>(
+        &self,
+        request: Request<B>,
+        peer: &Peer,
+        noted: &mut Noted,
+    ) -> Result<Answer, Status>
+    where
+        B: HttpBody<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let (parts, body) = request.into_parts();
+        let Some((plane, route)) = path::parse(parts.uri.path())? else {
+            return Ok(answer::page_not_found());
+        };
+        let presented =
+            Presented { headers: &parts.headers, peer, path: parts.uri.path(), plane: plane.as_str() };
+        let who = self.authenticator.authenticate(&presented).await.map_err(|refused| {
+            tracing::debug!(reason = %refused, "a request was not believed");
+            Status::unauthorized()
+        })?;
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let is_head = parts.method == Method::HEAD;
+        let mut known = Known {
+            path: parts.uri.path().to_owned(),
+            plane,
+            route,
+            who,
+            really: None,
+            method: parts.method,
+            query,
+            headers: parts.headers,
+        };
+        *noted = Noted::of(&known);
+        self.authorize(&mut known)?;
+        let is_watch = known.is_watch();
+        let ticket = self.limits.enter(&known.who.user, is_watch)?;
+        let body = body::read(&known.headers, body).await?;
+        let answer = self.dispatch(&known, body).await?;
+        let answer = if is_watch { hold(answer, ticket) } else { answer };
+        Ok(if is_head { without_body(answer) } else { answer })
+    }
+
+    /// Finds out whether the request may be made, in whose name it is made.
+    fn authorize(&self, known: &mut Known) -> Result<(), Status> {
+        let impersonation = Impersonation::requested(&known.headers)?;
+        let rights = InPlane { api: &self.api, plane: &known.plane };
+        if let Some(impersonation) = impersonation {
+            let attributes = known.attributes();
+            let acted = impersonation.decide(&rights, &known.who, &attributes)?;
+            known.really = Some(std::mem::replace(&mut known.who, acted.identity));
+        }
+        let attributes = known.attributes();
+        let decision = rights.decide(&known.who, &attributes);
+        match decision.allowed {
+            true => Ok(()),
+            false => Err(attributes.forbidden(&known.who, &decision.reason)),
+        }
+    }
+
+    async fn dispatch(&self, known: &Known, body: Bytes) -> Result<Answer, Status> {
+        check_timeout(&known.query)?;
+        let catalog = self.api.kinds().of(&known.plane);
+        let is_read = matches!(known.method, Method::GET | Method::HEAD);
+        match &known.route {
+            Route::Other(_) => self.other.answer(self, known, body).await,
+            Route::CoreVersions if is_read => discovery::core_versions(&catalog, &known.headers),
+            Route::Groups if is_read => discovery::groups(&catalog, &known.headers),
+            Route::Group(name) if is_read => discovery::group(&catalog, name, &known.headers),
+            Route::GroupVersion { group, version } if is_read => {
+                discovery::resources(&catalog, group, version, &known.headers)
+            }
+            Route::Resource(target) => self.resource(known, target, body).await,
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
+    /// A request about objects. If the definition of their kind changes while it is decided, it is decided anew.
+    async fn resource(&self, known: &Known, target: &Target, body: Bytes) -> Result<Answer, Status> {
+        for _ in 0..TRIES {
+            let catalog = self.api.kinds().of(&known.plane);
+            let (kind, version) = match resource::find(&catalog, target) {
+                Ok(found) => found,
+                Err(answer) => return Ok(answer),
+            };
+            let call = resource::call(
+                &self.api,
+                known.plane.clone(),
+                catalog,
+                kind,
+                version,
+                target,
+                known.who.clone(),
+                &known.headers,
+            );
+            if let Some(review) = reviews::of(&call, target) {
+                return review.answer(self, known, &call, &body).await;
+            }
+            let asked = Asked {
+                method: known.method.clone(),
+                query: known.query.clone(),
+                headers: known.headers.clone(),
+                body: body.clone(),
+            };
+            match resource::answer(call, target, asked).await {
+                Err(status) if status.reason == STALE_KIND => {
+                    let now = self.api.store().latest();
+                    self.api.caught_up(now.version()).await;
+                }
+                answered => return answered,
+            }
+        }
+        Err(Status::unavailable("the definition of this kind keeps changing; please try again"))
+    }
+}
+
+/// The rights of one plane, as an authorizer.
+pub struct InPlane<'a> {
+    /// The server.
+    pub api: &'a Api,
+    /// The plane.
+    pub plane: &'a Plane,
+}
+
+impl Authorizer for InPlane<'_> {
+    fn decide(&self, who: &Identity, what: &Attributes<'_>) -> Decision {
+        self.api.followers().rights.decide(self.plane, who, what)
+    }
+
+    fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
+        self.api.followers().rights.rules_for(self.plane, who, namespace)
+    }
+}
+
+impl Known {
+    /// What the request wants to do, as authorization sees it.
+    pub fn attributes(&self) -> Attributes<'_> {
+        let Route::Resource(target) = &self.route else {
+            let verb = match self.method.as_str() {
+                "GET" => "get",
+                "HEAD" => "head",
+                "POST" => "post",
+                "PUT" => "put",
+                "PATCH" => "patch",
+                "DELETE" => "delete",
+                _ => "options",
+            };
+            return Attributes::path(verb, &self.path);
+        };
+        let verb = Verb::of(&self.method, target, self.is_watch()).map_or("", Verb::as_str);
+        Attributes {
+            verb,
+            group: &target.group,
+            version: &target.version,
+            resource: &target.resource,
+            subresource: &target.subresource,
+            name: &target.name,
+            namespace: &target.namespace,
+            path: None,
+        }
+    }
+
+    /// Whether it goes on until it is ended.
+    pub fn is_watch(&self) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        target.name.is_empty()
+            && matches!(self.method, Method::GET | Method::HEAD)
+            && self.query.flag("watch").unwrap_or(false)
+    }
+}
+
+/// What is remembered of a request while it is answered.
+#[derive(Default)]
+struct Noted {
+    labels: Labels,
+    user: Arc<str>,
+    is_watch: bool,
+}
+
+impl Noted {
+    fn of(known: &Known) -> Noted {
+        let attributes = known.attributes();
+        let scope = match (attributes.path, attributes.name.is_empty(), attributes.namespace.is_empty()) {
+            (Some(_), _, _) => "",
+            (None, false, _) => "resource",
+            (None, true, false) => "namespace",
+            (None, true, true) => "cluster",
+        };
+        let labels = Labels {
+            verb: attributes.verb.to_uppercase(),
+            group: attributes.group.to_owned(),
+            version: attributes.version.to_owned(),
+            resource: attributes.resource.to_owned(),
+            subresource: attributes.subresource.to_owned(),
+            scope: scope.to_owned(),
+        };
+        Noted { labels, user: known.who.user.clone(), is_watch: known.is_watch() }
+    }
+}
+
+/// Keeps the ticket of a watch until its stream ends.
+fn hold(answer: Answer, ticket: Ticket) -> Answer {
+    let ticket = Arc::new(ticket);
+    answer.map(|body| {
+        body.map_frame(move |frame| {
+            // The ticket goes when the body, and with it this, does.
+            let _held = &ticket;
+            frame
+        })
+        .boxed_unsync()
+    })
+}
+
+fn without_body(answer: Answer) -> Answer {
+    answer.map(|_| http_body_util::Empty::new().boxed_unsync())
+}
+
+/// `timeout` is a Go duration; what can't be one is refused.
+fn check_timeout(query: &Query) -> Result<(), Status> {
+    let Some(text) = query.get("timeout").filter(|text| !text.is_empty()) else { return Ok(()) };
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-' || c == '+');
+    let has_number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    let known = ["ns", "us", "µs", "ms", "s", "m", "h"];
+    let begins_known = known.iter().any(|known| unit.starts_with(known));
+    match (text == "0") || (has_number && begins_known) {
+        true => Ok(()),
+        false => Err(Status::bad_request(format!(
+            "invalid timeout specified in the request URL - time: invalid duration {text:?}"
+        ))),
+    }
+}
+
+/// Tells a client which request this was.
+pub fn name_request(answer: &mut Answer, id: &str) {
+    if let Ok(value) = HeaderValue::from_str(id) {
+        answer.headers_mut().insert("audit-id", value);
+    }
+}

@@ -1,0 +1,74 @@
+//! Stored objects as a version of their kind shows them.
+
+use bytes::Bytes;
+use krm::Object;
+use krm::kind::Kind;
+use krm::status::Status;
+use serde_json::Value;
+use store::{Entry, Key};
+
+use crate::api::Api;
+use crate::encode;
+
+/// Shows the objects of one kind at one version.
+pub struct Presenter<'a> {
+    api: &'a Api,
+    kind: &'a Kind,
+    version: usize,
+}
+
+impl<'a> Presenter<'a> {
+    /// Shows them at the version with this index.
+    pub fn new(api: &'a Api, kind: &'a Kind, version: usize) -> Presenter<'a> {
+        Presenter { api, kind, version }
+    }
+
+    /// The bytes of an object: those that are stored, unless this version makes something else of them.
+    pub fn bytes(&self, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
+        let bytes = self.api.reveal(key, entry)?;
+        if self.is_as_stored(entry.version().get()) {
+            return Ok(bytes);
+        }
+        let object = convert(self.kind, self.version, encode::read(&bytes)?, entry.version().get());
+        Ok(whole(&object).into())
+    }
+
+    /// The object itself.
+    pub fn object(&self, key: &Key, entry: &Entry) -> Result<Object, Status> {
+        let object = encode::read(&self.api.reveal(key, entry)?)?;
+        Ok(convert(self.kind, self.version, object, entry.version().get()))
+    }
+
+    fn is_as_stored(&self, written_at: u64) -> bool {
+        self.version == self.kind.storage && written_at >= self.kind.versions[self.version].since
+    }
+}
+
+/// Makes another version of a stored object: its type, and what the schema of that version adds and drops.
+pub fn convert(kind: &Kind, version: usize, mut object: Object, written_at: u64) -> Object {
+    let target = &kind.versions[version];
+    if version == kind.storage && written_at >= target.since {
+        return object;
+    }
+    object.set_type(&kind.api_version(&target.name), &kind.names.kind);
+    let mut value = object.into_value();
+    target.schema.prune(&mut value);
+    target.schema.default(&mut value);
+    Object::from_value(value).unwrap_or_default()
+}
+
+/// An object with its version in it, `apiVersion` and `kind` first as in stored bytes.
+pub fn whole(object: &Object) -> Vec<u8> {
+    let mut bytes = encode::beginning(object.api_version(), object.kind()).into_bytes();
+    for (field, value) in &object.0 {
+        if !matches!(field.as_str(), "apiVersion" | "kind") {
+            bytes.push(b',');
+            bytes.extend_from_slice(Value::from(field.as_str()).to_string().as_bytes());
+            bytes.push(b':');
+            // Writing JSON into memory does not fail.
+            let _ = serde_json::to_writer(&mut bytes, value);
+        }
+    }
+    bytes.push(b'}');
+    bytes
+}

@@ -1,0 +1,6 @@
+//! Reading: one object, a list of them, the changes as they happen.
+
+pub mod get;
+pub mod list;
+pub mod resume;
+pub mod watch;

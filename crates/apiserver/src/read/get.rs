@@ -1,0 +1,70 @@
+//! One object.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use krm::status::Status;
+use store::{Snapshot, Version};
+
+use crate::api::{Api, store_failure};
+use crate::call::Call;
+use crate::present::Presenter;
+
+/// The bytes of the object at the call's version, no older than `resource_version` says.
+pub async fn get(call: &Call, resource_version: &str) -> Result<Bytes, Status> {
+    let snapshot = match resource_version {
+        "" => call.api.store().current().await.map_err(|error| store_failure(&error))?,
+        "0" => call.api.store().latest(),
+        text => {
+            let version = parse_version(text).map_err(|why| Status::failure(500, "", why))?;
+            no_older_than(&call.api, version).await?
+        }
+    };
+    let key = call.key()?;
+    let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?;
+    Presenter::new(&call.api, &call.kind, call.version).bytes(&key, entry)
+}
+
+/// Reads a version that a client names.
+pub fn parse_version(text: &str) -> Result<Version, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
+        )
+    })
+}
+
+/// What is there once the store has reached `version`; a version that does not come is refused after a while.
+pub async fn no_older_than(api: &Api, version: Version) -> Result<Snapshot, Status> {
+    let patience = Duration::from_secs(3);
+    let step = Duration::from_millis(50);
+    let mut waited = Duration::ZERO;
+    loop {
+        let snapshot = match waited.is_zero() {
+            true => api.store().latest(),
+            false => api.store().current().await.map_err(|error| store_failure(&error))?,
+        };
+        if snapshot.version() >= version {
+            return Ok(snapshot);
+        }
+        if waited >= patience {
+            return Err(too_far_ahead(version, snapshot.version()));
+        }
+        tokio::time::sleep(step).await;
+        waited += step;
+    }
+}
+
+/// A version that nobody has handed out yet.
+pub fn too_far_ahead(asked: Version, current: Version) -> Status {
+    let mut status =
+        Status::timeout(format_args!("Too large resource version: {asked}, current: {current}"), 1);
+    if let Some(details) = &mut status.details {
+        details.causes.push(krm::status::Cause {
+            reason: "ResourceVersionTooLarge".to_owned(),
+            message: "Too large resource version".to_owned(),
+            ..krm::status::Cause::default()
+        });
+    }
+    status
+}

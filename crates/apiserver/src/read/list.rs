@@ -1,0 +1,186 @@
+//! Lists: all objects of a kind, or those selected, whole or in pages, at one revision.
+
+use std::sync::Arc;
+
+use krm::status::Status;
+use store::{Entry, Key, Revision, Snapshot};
+
+use super::get::{no_older_than, parse_version, too_far_ahead};
+use super::resume::Resume;
+use crate::api::store_failure;
+use crate::call::Call;
+use crate::request::query::ListOptions;
+use crate::select::Selection;
+
+/// What a list holds, before it is written out.
+pub struct Listed {
+    /// The objects in order.
+    pub items: Vec<(Key, Arc<Entry>)>,
+    /// The version of the list, for a watch that follows.
+    pub version: String,
+    /// Where the next page starts; empty when this is the last.
+    pub resume: String,
+    /// How many come after this page, where that is known.
+    pub remaining: Option<usize>,
+}
+
+/// Finds what the options ask for.
+pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> {
+    let selection = Selection::parse(&options.label_selector, &options.field_selector, call.version())?;
+    let place = Place::of(call, options).await?;
+    let prefix = call.prefix();
+    let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0);
+    let (items, remaining) = match selection.is_everything() {
+        true => page(&place, &prefix, limit),
+        false => {
+            let mut items = find(call, &selection, &place.snapshot, &prefix);
+            if let Some(after) = &place.after {
+                items.retain(|(key, _)| key > after);
+            }
+            let remaining = limit.map_or(0, |limit| items.len().saturating_sub(limit));
+            items.truncate(limit.unwrap_or(usize::MAX));
+            (items, remaining)
+        }
+    };
+    let mut listed = Listed {
+        items,
+        version: place.asked.unwrap_or_else(|| place.snapshot.version().to_string()),
+        resume: String::new(),
+        remaining: None,
+    };
+    if let (true, Some((last, _))) = (remaining > 0, listed.items.last()) {
+        let known = selection.is_everything().then_some(remaining);
+        let rest = String::from_utf8_lossy(&last.as_bytes()[prefix.len()..]);
+        listed.resume = Resume::after(place.snapshot.revision(), &rest).leaving(known).token();
+        listed.remaining = known;
+    }
+    Ok(listed)
+}
+
+/// One page of everything under `prefix`, and how many objects come after it. They are counted for the first page and
+/// the count is handed on, so that walking all pages costs no more than one walk.
+fn page(place: &Place, prefix: &str, limit: Option<usize>) -> (Vec<(Key, Arc<Entry>)>, usize) {
+    match &place.after {
+        Some(after) => take(place.snapshot.list_after(prefix.as_bytes(), after), limit, place.left),
+        None => take(place.snapshot.list(prefix.as_bytes()), limit, place.left),
+    }
+}
+
+/// The first of these objects, and how many come after; `left` is how many there are, where that is known.
+fn take<'a>(
+    mut rest: impl Iterator<Item = (&'a Key, &'a Arc<Entry>)>,
+    limit: Option<usize>,
+    left: Option<usize>,
+) -> (Vec<(Key, Arc<Entry>)>, usize) {
+    let most = limit.unwrap_or(usize::MAX);
+    let items: Vec<_> = rest.by_ref().take(most).map(|(key, entry)| (key.clone(), entry.clone())).collect();
+    let remaining = match left {
+        Some(left) => left.saturating_sub(items.len()),
+        None => rest.count(),
+    };
+    (items, remaining)
+}
+
+/// The objects of the collection that the selection means.
+pub fn find(call: &Call, selection: &Selection, snapshot: &Snapshot, prefix: &str) -> Vec<(Key, Arc<Entry>)> {
+    if let Some(found) = by_name(call, selection, snapshot) {
+        return found;
+    }
+    let reveal = |key: &Key, entry: &Entry| call.api.reveal(key, entry).ok();
+    selection.find(snapshot, &call.parts(), prefix, reveal)
+}
+
+/// A selection of one name in one namespace is one lookup.
+fn by_name(call: &Call, selection: &Selection, snapshot: &Snapshot) -> Option<Vec<(Key, Arc<Entry>)>> {
+    let name = selection.name()?;
+    let mut at = call.address_of(name);
+    if call.kind.is_namespaced() && at.namespace.is_empty() {
+        at.namespace = selection.namespace()?.to_owned();
+    }
+    let key = crate::keys::object(&call.plane, &at).ok()?;
+    let Some(entry) = snapshot.get(&key) else { return Some(Vec::new()) };
+    let bytes = call.api.reveal(&key, entry).ok()?;
+    let entry = entry.clone();
+    Some(if selection.matches_bytes(&bytes) { vec![(key, entry)] } else { Vec::new() })
+}
+
+/// What to list, and from where on.
+struct Place {
+    snapshot: Snapshot,
+    /// The key to go on after.
+    after: Option<Key>,
+    /// How many objects come after that key, where an earlier page has counted them.
+    left: Option<usize>,
+    /// The version to give back where the client named one.
+    asked: Option<String>,
+}
+
+impl Place {
+    async fn of(call: &Call, options: &ListOptions) -> Result<Place, Status> {
+        if !options.resume.is_empty() {
+            return Place::resumed(call, options).await;
+        }
+        let store = call.api.store();
+        let from = |snapshot| Place { snapshot, after: None, left: None, asked: None };
+        match options.resource_version.as_str() {
+            "" => Ok(from(store.current().await.map_err(|error| store_failure(&error))?)),
+            "0" => Ok(from(store.latest())),
+            text => {
+                let version = parse_version(text)
+                    .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+                let exact = options.version_match == "Exact"
+                    || (options.version_match.is_empty() && options.limit > 0);
+                if !exact {
+                    return Ok(from(no_older_than(&call.api, version).await?));
+                }
+                let now = store.current().await.map_err(|error| store_failure(&error))?;
+                if version > now.version() {
+                    return Err(too_far_ahead(version, now.version()));
+                }
+                let snapshot = match version.revision() == now.revision() {
+                    true => now,
+                    false => at(store, version.revision())?,
+                };
+                Ok(Place { asked: Some(text.to_owned()), ..from(snapshot) })
+            }
+        }
+    }
+
+    async fn resumed(call: &Call, options: &ListOptions) -> Result<Place, Status> {
+        if !matches!(options.resource_version.as_str(), "" | "0") {
+            return Err(Status::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
+        }
+        let resume = Resume::read(&options.resume)?;
+        let after = Key::new(format!("{}{}", call.prefix(), resume.start()))
+            .map_err(|error| Status::bad_request(error.to_string()))?;
+        let left = resume.left();
+        let store = call.api.store();
+        let snapshot = match resume.revision() {
+            Some(revision) => store.at(revision).map_err(|error| expired(&error, resume))?,
+            None => store.current().await.map_err(|error| store_failure(&error))?,
+        };
+        Ok(Place { snapshot, after: Some(after), left, asked: None })
+    }
+}
+
+fn at(store: &dyn store::Store, revision: Revision) -> Result<Snapshot, Status> {
+    store.at(revision).map_err(|error| match error {
+        store::Error::Gone { .. } => Status::expired("The resourceVersion for the provided list is too old."),
+        other => store_failure(&other),
+    })
+}
+
+fn expired(error: &store::Error, resume: Resume) -> Status {
+    if !matches!(error, store::Error::Gone { .. }) {
+        return store_failure(error);
+    }
+    Status::expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list \
+         without the continue parameter, or use the continue token in this response to retrieve the remainder of the \
+         results. Continuing with the provided token results in an inconsistent list - objects that were created, \
+         modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+    )
+    .resuming(resume.inconsistently().token())
+}

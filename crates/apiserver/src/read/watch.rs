@@ -1,0 +1,242 @@
+//! Watches: the changes of a collection as they happen, as JSON lines.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use krm::Object;
+use krm::status::Status;
+use serde_json::{Value, json};
+use store::{Event, Snapshot, Version, Watch};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::get::{no_older_than, parse_version};
+use super::list::find;
+use crate::api::store_failure;
+use crate::call::Call;
+use crate::present::{Presenter, whole};
+use crate::request::accept::{Accept, Form};
+use crate::request::query::ListOptions;
+use crate::select::Selection;
+
+/// How often a quiet watch says how far it has come.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+/// Watches that don't say how long they last end after this, and at most twice it.
+const LASTS: Duration = Duration::from_secs(1800);
+
+/// A watch that was opened and is yet to be followed.
+pub struct Opened {
+    call: Call,
+    accept: Accept,
+    selection: Selection,
+    watch: Watch,
+    /// What is there already, to be told first.
+    initial: Option<Snapshot>,
+    /// Whether the end of what was there is told.
+    marks_initial: bool,
+    bookmarks: bool,
+    ends: Instant,
+    with_columns: bool,
+}
+
+/// Opens a watch; the error of one that starts too far back is told in the stream, as clients expect.
+pub async fn open(
+    call: &Call,
+    accept: &Accept,
+    options: &ListOptions,
+) -> Result<Result<Opened, Status>, Status> {
+    let selection = Selection::parse(&options.label_selector, &options.field_selector, call.version())?;
+    let (from, initial) = start(call, options).await?;
+    let watch = match call.api.store().watch(call.prefix().as_bytes(), from) {
+        Ok(watch) => watch,
+        Err(error) => return Ok(Err(gone(&error, from))),
+    };
+    let lasts = match options.timeout {
+        Some(seconds) if seconds > 0 => Duration::from_secs(seconds.unsigned_abs()),
+        _ => LASTS + LASTS.mul_f64(f64::from(super::resume::random::<1>()[0]) / 256.0),
+    };
+    Ok(Ok(Opened {
+        call: call.clone(),
+        accept: *accept,
+        selection,
+        watch,
+        initial,
+        marks_initial: options.initial_events == Some(true) && options.bookmarks,
+        bookmarks: options.bookmarks,
+        ends: Instant::now() + lasts,
+        with_columns: true,
+    }))
+}
+
+/// The version to follow from, and what is told before.
+async fn start(call: &Call, options: &ListOptions) -> Result<(Version, Option<Snapshot>), Status> {
+    let store = call.api.store();
+    let current = async || store.current().await.map_err(|error| store_failure(&error));
+    let version = match options.resource_version.as_str() {
+        "" | "0" => None,
+        text => Some(parse_version(text).map_err(|why| Status::failure(500, "", why))?),
+    };
+    match (options.initial_events, version) {
+        (Some(true), Some(version)) => {
+            let snapshot = no_older_than(&call.api, version).await?;
+            Ok((snapshot.version(), Some(snapshot)))
+        }
+        (Some(false), None) => Ok((current().await?.version(), None)),
+        (_, None) => {
+            let snapshot = current().await?;
+            Ok((snapshot.version(), Some(snapshot)))
+        }
+        (_, Some(version)) => Ok((version, None)),
+    }
+}
+
+fn gone(error: &store::Error, asked: Version) -> Status {
+    match error {
+        store::Error::Gone { earliest, .. } => {
+            Status::expired(format!("too old resource version: {asked} ({})", earliest.end()))
+        }
+        other => store_failure(other),
+    }
+}
+
+impl Opened {
+    /// Follows the watch until it ends, its reader goes or the server stops; every message is a whole number of lines.
+    pub async fn follow(mut self, lines: mpsc::Sender<Bytes>) {
+        if self.tell_initial(&lines).await.is_none() {
+            return;
+        }
+        let mut bookmark = tokio::time::interval_at(Instant::now() + BOOKMARKS, BOOKMARKS);
+        loop {
+            let batch = tokio::select! {
+                batch = self.watch.next() => batch,
+                () = tokio::time::sleep_until(self.ends) => return,
+                () = lines.closed() => return,
+                _ = bookmark.tick(), if self.bookmarks => {
+                    let line = self.bookmark(self.watch.position(), false);
+                    if lines.send(line).await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            let events = match batch {
+                Ok(events) => events,
+                // The server stops: the stream just ends, and the client goes on elsewhere from where it was.
+                Err(store::Error::Closed) => return,
+                Err(error) => {
+                    let status = gone(&error, self.watch.position());
+                    let _ = lines.send(error_line(&status)).await;
+                    return;
+                }
+            };
+            let chunk = self.encode(&events);
+            if !chunk.is_empty() && lines.send(chunk).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn tell_initial(&mut self, lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        let Some(snapshot) = self.initial.take() else { return Some(()) };
+        let found = find(&self.call, &self.selection, &snapshot, &self.call.prefix());
+        let mut chunk = BytesMut::new();
+        for (key, entry) in found {
+            let call = self.call.clone();
+            let presenter = Presenter::new(&call.api, &call.kind, call.version);
+            if let Ok(bytes) = presenter.bytes(&key, &entry) {
+                self.line(&mut chunk, "ADDED", &bytes);
+            }
+            if chunk.len() > 64 << 10 {
+                lines.send(chunk.split().freeze()).await.ok()?;
+            }
+        }
+        if self.marks_initial {
+            chunk.extend_from_slice(&self.bookmark(snapshot.version(), true));
+        }
+        match chunk.is_empty() {
+            true => Some(()),
+            false => lines.send(chunk.freeze()).await.ok(),
+        }
+    }
+
+    fn encode(&mut self, events: &[Arc<Event>]) -> Bytes {
+        let call = self.call.clone();
+        let presenter = Presenter::new(&call.api, &call.kind, call.version);
+        let mut chunk = BytesMut::new();
+        for event in events {
+            let key = event.key();
+            let meant = |entry: Option<&Arc<store::Entry>>| {
+                entry.is_some_and(|entry| {
+                    self.selection.is_everything()
+                        || call.api.reveal(key, entry).is_ok_and(|bytes| self.selection.matches_bytes(&bytes))
+                })
+            };
+            let (was, is) = (meant(event.before()), meant(event.after()));
+            let what = match (was, is) {
+                (false, false) => continue,
+                (false, true) => "ADDED",
+                (true, true) => "MODIFIED",
+                (true, false) => "DELETED",
+            };
+            let bytes = match (event.after(), event.before()) {
+                // It left the selection: told as it was, at the version of the change.
+                (Some(after), Some(before)) if what == "DELETED" => presenter
+                    .object(key, before)
+                    .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
+                _ => presenter.bytes(key, event.shown()),
+            };
+            match bytes {
+                Ok(bytes) => self.line(&mut chunk, what, &bytes),
+                Err(error) => tracing::error!(%key, %error, "a change can't be shown to a watch"),
+            }
+        }
+        chunk.freeze()
+    }
+
+    fn line(&mut self, chunk: &mut BytesMut, what: &str, bytes: &[u8]) {
+        chunk.extend_from_slice(b"{\"type\":\"");
+        chunk.extend_from_slice(what.as_bytes());
+        chunk.extend_from_slice(b"\",\"object\":");
+        match self.accept.form {
+            Form::Whole => chunk.extend_from_slice(bytes),
+            form => {
+                let made = match crate::encode::read(bytes) {
+                    Ok(object) if form == Form::Table => {
+                        let with_columns = std::mem::take(&mut self.with_columns);
+                        crate::answer::table::of_event(&self.call, &self.accept, &object, with_columns)
+                    }
+                    Ok(object) => krm::table::partial_metadata(&object, self.accept.version),
+                    Err(status) => serde_json::to_value(status).unwrap_or_default(),
+                };
+                chunk.extend_from_slice(made.to_string().as_bytes());
+            }
+        }
+        chunk.extend_from_slice(b"}\n");
+    }
+
+    fn bookmark(&mut self, version: Version, ends_initial: bool) -> Bytes {
+        let mut metadata = json!({ "resourceVersion": version.to_string() });
+        if ends_initial {
+            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+        }
+        let mut object = Object::new(&self.call.api_version(), &self.call.kind.names.kind);
+        object.set("metadata", Some(metadata));
+        let mut chunk = BytesMut::new();
+        self.line(&mut chunk, "BOOKMARK", &whole(&object));
+        chunk.freeze()
+    }
+}
+
+fn restamped(mut object: Object, version: Version) -> Object {
+    object.set_meta("resourceVersion", Some(Value::from(version.to_string())));
+    object
+}
+
+/// Why a watch ends, as its last line.
+pub fn error_line(status: &Status) -> Bytes {
+    let mut line = b"{\"type\":\"ERROR\",\"object\":".to_vec();
+    line.extend_from_slice(&status.to_json());
+    line.extend_from_slice(b"}\n");
+    line.into()
+}

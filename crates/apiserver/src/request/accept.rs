@@ -1,0 +1,180 @@
+//! In which form an answer is wanted.
+
+use http::HeaderMap;
+use http::header::ACCEPT;
+use krm::status::Status;
+use krm::table::IncludeObject;
+
+use super::query::Query;
+
+/// What can be given.
+const OFFERED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+/// How bytes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Media {
+    /// JSON.
+    #[default]
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// What is made of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// The object itself.
+    #[default]
+    Whole,
+    /// Rows for people.
+    Table,
+    /// Its metadata.
+    Partial,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accept {
+    /// How it is written.
+    pub media: Media,
+    /// What is made of the objects.
+    pub form: Form,
+    /// The version of `meta.k8s.io` that tables and partial objects are of.
+    pub version: &'static str,
+    /// How much of each object goes into a table.
+    pub include: IncludeObject,
+    /// Indented for people.
+    pub pretty: bool,
+}
+
+impl Default for Accept {
+    fn default() -> Accept {
+        Accept {
+            media: Media::Json,
+            form: Form::Whole,
+            version: "v1",
+            include: IncludeObject::default(),
+            pretty: false,
+        }
+    }
+}
+
+impl Accept {
+    /// The best of what is asked for that can be given. Tables and partial objects are given where `forms` says so.
+    pub fn negotiate(headers: &HeaderMap, forms: bool) -> Result<Accept, Status> {
+        let values: Vec<&str> =
+            headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+        let joined = values.join(",");
+        if joined.trim().is_empty() {
+            return Ok(Accept::default());
+        }
+        let mut clauses: Vec<(Clause<'_>, usize)> = joined.split(',').map(clause).zip(0..).collect();
+        clauses.sort_by(|(a, at), (b, bt)| b.quality.total_cmp(&a.quality).then(at.cmp(bt)));
+        let mut found = clauses.iter().filter(|(clause, _)| clause.quality > 0.0);
+        let found = found.find_map(|(clause, _)| clause.accept(forms));
+        found.ok_or_else(|| Status::not_acceptable(OFFERED))
+    }
+
+    /// The same with what the query says of tables and of how pretty it is to be.
+    pub fn with_query(mut self, query: &Query) -> Result<Accept, Status> {
+        if let Some(text) = query.get("includeObject") {
+            let Some(include) = IncludeObject::parse(text) else {
+                return Err(Status::bad_request(format!(
+                    "invalid includeObject {text:?}: None, Metadata or Object"
+                )));
+            };
+            self.include = include;
+        }
+        self.pretty |= query.flag("pretty").unwrap_or(false);
+        Ok(self)
+    }
+
+    /// The media type of the answer.
+    pub fn content_type(&self) -> &'static str {
+        match self.media {
+            Media::Json => "application/json",
+            Media::Yaml => "application/yaml",
+        }
+    }
+}
+
+struct Clause<'a> {
+    media: &'a str,
+    quality: f32,
+    form: Option<&'a str>,
+    group: &'a str,
+    version: &'a str,
+    pretty: bool,
+}
+
+fn clause(text: &str) -> Clause<'_> {
+    let mut parts = text.split(';').map(str::trim);
+    let media = parts.next().unwrap_or_default();
+    let mut clause = Clause { media, quality: 1.0, form: None, group: "", version: "", pretty: false };
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        match key {
+            "q" => clause.quality = value.parse().unwrap_or(1.0),
+            "as" => clause.form = Some(value),
+            "g" => clause.group = value,
+            "v" => clause.version = value,
+            "pretty" => clause.pretty = value == "1",
+            _ => {}
+        }
+    }
+    clause
+}
+
+impl Clause<'_> {
+    fn accept(&self, forms: bool) -> Option<Accept> {
+        let media = match self.media {
+            "application/json" | "application/*" | "*/*" => Media::Json,
+            "application/yaml" => Media::Yaml,
+            _ => return None,
+        };
+        let form = match self.form {
+            None => Form::Whole,
+            Some(_) if !forms || self.group != "meta.k8s.io" => return None,
+            Some("Table") => Form::Table,
+            Some("PartialObjectMetadata" | "PartialObjectMetadataList") => Form::Partial,
+            Some(_) => return None,
+        };
+        let version = match (form, self.version) {
+            (Form::Whole, _) | (_, "v1") => "v1",
+            (_, "v1beta1") => "v1beta1",
+            _ => return None,
+        };
+        Some(Accept { media, form, version, pretty: self.pretty, ..Accept::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn negotiate(accept: &str) -> Result<Accept, Status> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, accept.parse().unwrap());
+        Accept::negotiate(&headers, true)
+    }
+
+    #[test]
+    fn the_first_form_that_can_be_given_is_taken() {
+        let kubectl = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+        assert_eq!(negotiate(kubectl).unwrap().form, Form::Table);
+        assert_eq!(
+            negotiate("application/vnd.kubernetes.protobuf,application/json").unwrap(),
+            Accept::default()
+        );
+        assert_eq!(negotiate("application/xml,application/json;q=0.5").unwrap(), Accept::default());
+        assert_eq!(negotiate("application/yaml").unwrap().media, Media::Yaml);
+    }
+
+    #[test]
+    fn what_cannot_be_given_is_refused() {
+        for accept in ["text/plain", "application/cbor", "application/json;as=Nope;v=v1;g=meta.k8s.io"] {
+            assert_eq!(negotiate(accept).unwrap_err().code, 406, "{accept}");
+        }
+        assert_eq!(negotiate("application/json;v=v9;g=meta.k8s.io;as=Table").unwrap_err().code, 406);
+    }
+}

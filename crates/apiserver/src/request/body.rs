@@ -1,0 +1,75 @@
+//! Reading a request's body: all of it, in time, and no more than is allowed.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http_body::Body;
+use http_body_util::BodyExt;
+use krm::status::Status;
+
+/// How long a body may be.
+pub const LIMIT: usize = 3 << 20;
+/// How long its bytes may stay away.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Reads the whole body.
+pub async fn read<B>(headers: &HeaderMap, body: B) -> Result<Bytes, Status>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if declared.is_some_and(|length: usize| length > LIMIT) {
+        return Err(too_large());
+    }
+    let mut body = body;
+    let mut whole = BytesMut::with_capacity(declared.unwrap_or(0));
+    loop {
+        let frame = tokio::time::timeout(PATIENCE, body.frame()).await;
+        let frame = frame.map_err(|_| Status::timeout("the request's body did not arrive in time", 1))?;
+        let Some(frame) = frame else { return Ok(whole.freeze()) };
+        let frame = frame.map_err(|error| Status::bad_request(format!("the body broke off: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() + data.len() > LIMIT {
+            return Err(too_large());
+        }
+        whole.extend_from_slice(&data);
+    }
+}
+
+fn too_large() -> Status {
+    Status::too_large(format!("Request entity too large: limit is {LIMIT}"))
+}
+
+/// How a body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// Kubernetes' protobuf.
+    Protobuf,
+}
+
+impl Format {
+    /// What the request says; JSON when it says nothing.
+    pub fn of(headers: &HeaderMap) -> Result<Format, Status> {
+        match media_type(headers) {
+            None | Some("application/json") => Ok(Format::Json),
+            Some("application/yaml") => Ok(Format::Yaml),
+            Some("application/vnd.kubernetes.protobuf") => Ok(Format::Protobuf),
+            Some(_) => Err(Status::unsupported_media_type(
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            )),
+        }
+    }
+}
+
+/// The media type of the body, without its parameters.
+pub fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(text.split(';').next().unwrap_or_default().trim()).filter(|media| !media.is_empty())
+}

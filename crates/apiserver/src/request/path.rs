@@ -1,0 +1,191 @@
+//! Paths: `/apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/<subresource>`, in the root or in a project.
+
+use krm::status::Status;
+
+use crate::plane::Plane;
+
+/// Where the control plane of a project is found.
+const PROJECTS: [&str; 4] = ["apis", "resourcemanager.miloapis.com", "v1alpha1", "projects"];
+
+/// What a path is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// A path that is no resource, such as `/healthz`; without its leading slash.
+    Other(String),
+    /// `/api`: the versions of the core group.
+    CoreVersions,
+    /// `/apis`: the groups.
+    Groups,
+    /// `/apis/<group>`: the versions of a group.
+    Group(String),
+    /// `/api/v1`, `/apis/<group>/<version>`: the resources of a version.
+    GroupVersion {
+        /// The group; empty for the core one.
+        group: String,
+        /// The version.
+        version: String,
+    },
+    /// Objects.
+    Resource(Target),
+}
+
+/// Which objects a path names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Target {
+    /// The group; empty for the core one.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The namespace; empty for objects without one, and for those of all namespaces.
+    pub namespace: String,
+    /// The plural.
+    pub resource: String,
+    /// The name; empty for a collection.
+    pub name: String,
+    /// The subresource; empty for the object itself.
+    pub subresource: String,
+    /// What comes after the subresource.
+    pub rest: Vec<String>,
+}
+
+/// Takes a path apart; `None` when it is not made of clean segments.
+pub fn parse(path: &str) -> Result<Option<(Plane, Route)>, Status> {
+    let Some(path) = path.strip_prefix('/') else { return Ok(None) };
+    let trimmed = path.strip_suffix('/').unwrap_or(path);
+    let mut segments = Vec::new();
+    for raw in trimmed.split('/') {
+        if matches!(raw, "." | "..") || (raw.is_empty() && !trimmed.is_empty()) {
+            return Ok(None);
+        }
+        let Some(segment) = decode(raw) else {
+            return Err(Status::bad_request(format!(
+                "the path segment {raw:?} is not percent-encoded UTF-8"
+            )));
+        };
+        if matches!(segment.as_str(), "." | "..") || segment.contains(['/', '\0']) {
+            return Err(Status::bad_request(format!("{segment:?} is no name that a path can hold")));
+        }
+        segments.push(segment);
+    }
+    let (plane, segments) = match segments.as_slice() {
+        [a, b, c, d, project, mark, rest @ ..]
+            if [a, b, c, d].map(String::as_str) == PROJECTS && mark == "control-plane" =>
+        {
+            (Plane::project(project), rest)
+        }
+        all => (Plane::root(), all),
+    };
+    Ok(Some((plane, route(segments, path))))
+}
+
+fn route(segments: &[String], path: &str) -> Route {
+    let text = |index: usize| segments.get(index).map_or("", String::as_str);
+    let (group, version, rest) = match (text(0), segments.len()) {
+        ("api", 1) => return Route::CoreVersions,
+        ("apis", 1) => return Route::Groups,
+        ("apis", 2) => return Route::Group(text(1).to_owned()),
+        ("api", _) => ("", text(1), &segments[2..]),
+        ("apis", _) => (text(1), text(2), &segments[3..]),
+        // A trailing slash counts here: `/readyz/` is not `/readyz`.
+        _ => return Route::Other(path.to_owned()),
+    };
+    let (group, version) = (group.to_owned(), version.to_owned());
+    let target = match rest {
+        [] => return Route::GroupVersion { group, version },
+        // Namespaces are themselves resources without a namespace, with these two parts of their own.
+        [all, name, sub] if all == "namespaces" && matches!(sub.as_str(), "status" | "finalize") => Target {
+            resource: all.clone(),
+            name: name.clone(),
+            subresource: sub.clone(),
+            ..Target::default()
+        },
+        [all, namespace, resource, rest @ ..] if all == "namespaces" => {
+            Target { namespace: namespace.clone(), ..of(resource, rest) }
+        }
+        [resource, rest @ ..] => of(resource, rest),
+    };
+    Route::Resource(Target { group, version, ..target })
+}
+
+fn of(resource: &str, rest: &[String]) -> Target {
+    let mut rest = rest.iter().cloned();
+    Target {
+        resource: resource.to_owned(),
+        name: rest.next().unwrap_or_default(),
+        subresource: rest.next().unwrap_or_default(),
+        rest: rest.collect(),
+        ..Target::default()
+    }
+}
+
+/// Undoes percent-encoding; `None` when the result is not UTF-8 or an escape is cut off.
+pub fn decode(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let digit = |byte: u8| (byte as char).to_digit(16);
+        let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
+        decoded.push((high * 16 + low) as u8);
+    }
+    String::from_utf8(decoded).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(path: &str) -> (Plane, Target) {
+        match parse(path).unwrap().unwrap() {
+            (plane, Route::Resource(target)) => (plane, target),
+            other => panic!("{path} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn resources_are_found_in_and_out_of_namespaces() {
+        let (plane, one) = target("/apis/g.example.com/v1/namespaces/n/widgets/a/status");
+        assert!(plane.is_root());
+        assert_eq!(
+            (one.group.as_str(), one.namespace.as_str(), one.resource.as_str(), one.name.as_str()),
+            ("g.example.com", "n", "widgets", "a")
+        );
+        assert_eq!(one.subresource, "status");
+        let (_, all) = target("/api/v1/configmaps/");
+        assert_eq!((all.resource.as_str(), all.name.as_str()), ("configmaps", ""));
+    }
+
+    #[test]
+    fn a_namespace_is_an_object_itself() {
+        let (_, namespace) = target("/api/v1/namespaces/n");
+        assert_eq!((namespace.resource.as_str(), namespace.name.as_str()), ("namespaces", "n"));
+        let (_, finalize) = target("/api/v1/namespaces/n/finalize");
+        assert_eq!((finalize.resource.as_str(), finalize.subresource.as_str()), ("namespaces", "finalize"));
+        let (_, inside) = target("/api/v1/namespaces/n/secrets");
+        assert_eq!((inside.resource.as_str(), inside.namespace.as_str()), ("secrets", "n"));
+    }
+
+    #[test]
+    fn a_project_has_all_paths_again() {
+        let (plane, one) = target(
+            "/apis/resourcemanager.miloapis.com/v1alpha1/projects/p1/control-plane/api/v1/namespaces/n",
+        );
+        assert_eq!(plane, Plane::project("p1"));
+        assert_eq!(one.name, "n");
+    }
+
+    #[test]
+    fn a_path_is_taken_as_it_is() {
+        assert_eq!(parse("//api/v1"), Ok(None));
+        assert_eq!(parse("/api/v1/../v1"), Ok(None));
+        assert!(parse("/api/v1/namespaces/%2e%2e").is_err());
+        assert!(parse("/api/v1/namespaces/%ff").is_err());
+        assert_eq!(parse("/readyz/").unwrap().unwrap().1, Route::Other("readyz/".into()));
+    }
+}

@@ -1,0 +1,241 @@
+//! Writing: every change of an object goes through here, whoever makes it.
+//!
+//! The whole decision runs inside a transaction of the store: what it reads guards the commit, and if any of it has
+//! changed by then, it is decided anew.
+
+pub mod admit;
+pub mod create;
+pub mod delete;
+pub mod guarded;
+pub mod ownership;
+pub mod patch;
+pub mod references;
+pub mod scale;
+pub mod update;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use krm::Object;
+use krm::status::Status;
+use serde_json::Value;
+use store::{Entry, Key, Level, Put, Refused, Uid, View};
+
+use crate::api::store_failure;
+use crate::call::Call;
+use crate::encode;
+use crate::present::Presenter;
+use crate::request::query::WriteOptions;
+use guarded::Guarded;
+use krm::kind::History;
+
+/// What a decision leads to.
+pub struct Decided {
+    /// What became of the object.
+    pub fate: Fate,
+    /// What the client should know.
+    pub warnings: Vec<String>,
+}
+
+/// What becomes of an object.
+pub enum Fate {
+    /// It is there for the first time.
+    Created(Object),
+    /// It has changed.
+    Changed(Object),
+    /// It is as it was.
+    Unchanged(Key, Arc<Entry>),
+    /// It is gone; this is how it was last.
+    Gone(Object),
+}
+
+/// What a write did.
+pub struct Written {
+    /// The object as the call's version has it.
+    pub bytes: Bytes,
+    /// Whether it was made.
+    pub created: bool,
+    /// Whether it is gone.
+    pub gone: bool,
+    /// What the client should know.
+    pub warnings: Vec<String>,
+}
+
+/// Decides inside a transaction, and commits unless it is a rehearsal.
+pub async fn run(
+    call: &Arc<Call>,
+    options: &WriteOptions,
+    decide: impl Fn(&Call, &mut View) -> Result<Decided, Status> + Send + Sync + 'static,
+) -> Result<Written, Status> {
+    let store = call.api.store();
+    let author = call.author(&krm::ownership::manager_of(&options.manager, &call.agent));
+    let decided_for = call.clone();
+    let dry_run = options.dry_run;
+    let decide = move |view: &mut View| {
+        if let Some(fence) = &decided_for.fence {
+            view.guard(fence.guard());
+        }
+        let decided = decide(&decided_for, view)?;
+        // A rehearsal is everything but the writes.
+        if dry_run { Err(Stop::Rehearsed(Box::new(decided))) } else { Ok(decided) }
+    };
+    let (decided, committed) = match store.transact(author, decide).await {
+        Ok(done) => done,
+        Err(Refused::Store(error)) => return Err(commit_failure(call, &error)),
+        Err(Refused::Decision(Stop::Refused(status))) => return Err(*status),
+        Err(Refused::Decision(Stop::Rehearsed(decided))) => return rehearsed(call, *decided),
+    };
+    let presenter = Presenter::new(&call.api, &call.kind, call.version);
+    let warnings = decided.warnings;
+    let written = |bytes, created, gone| Ok(Written { bytes, created, gone, warnings });
+    match decided.fate {
+        Fate::Gone(object) => {
+            call.api.settle(&call.kind.group, committed.revision).await;
+            written(show(call, object), false, true)
+        }
+        Fate::Unchanged(key, entry) => written(presenter.bytes(&key, &entry)?, false, false),
+        Fate::Created(object) | Fate::Changed(object) => {
+            let key = call.key_of(object.name())?;
+            let entry = committed.entries.first().cloned().flatten();
+            let created = object.resource_version().is_empty();
+            let entry = entry.ok_or_else(|| Status::internal("the commit gave nothing back"))?;
+            call.api.settle(&call.kind.group, committed.revision).await;
+            written(presenter.bytes(&key, &entry)?, created, false)
+        }
+    }
+}
+
+/// Why a decision did not come to a commit.
+enum Stop {
+    Refused(Box<Status>),
+    Rehearsed(Box<Decided>),
+}
+
+impl From<Status> for Stop {
+    fn from(status: Status) -> Stop {
+        Stop::Refused(Box::new(status))
+    }
+}
+
+fn rehearsed(call: &Call, decided: Decided) -> Result<Written, Status> {
+    let (bytes, created, gone) = match decided.fate {
+        Fate::Created(object) => (show(call, object), true, false),
+        Fate::Changed(object) => (show(call, object), false, false),
+        Fate::Gone(object) => (show(call, object), false, true),
+        Fate::Unchanged(key, entry) => {
+            (Presenter::new(&call.api, &call.kind, call.version).bytes(&key, &entry)?, false, false)
+        }
+    };
+    Ok(Written { bytes, created, gone, warnings: decided.warnings })
+}
+
+/// An object at the storage version, as the call's version has it.
+fn show(call: &Call, object: Object) -> Bytes {
+    encode::plain(&call.convert(object, u64::MAX))
+}
+
+fn commit_failure(call: &Call, error: &store::Error) -> Status {
+    match error {
+        store::Error::Conflict(_) | store::Error::Contended { .. } => {
+            let mut status = Status::conflict(&call.kind.resource(), &call.name, error);
+            if let Some(details) = &mut status.details {
+                details.retry_after_seconds = Some(1);
+            }
+            status
+        }
+        other => store_failure(other),
+    }
+}
+
+/// Puts an object of the call's kind, at its storage version.
+pub fn put(
+    call: &Call,
+    view: &mut View,
+    object: &Object,
+    verb: &'static str,
+    status_only: bool,
+) -> Result<(), Status> {
+    let key = call.key_of(object.name())?;
+    let mut put = Put::new(key, uid(object), encode::body(object)?).verb(verb);
+    put.secret = call.kind.secret;
+    put.level = match (call.kind.history, status_only) {
+        (History::Full, false) | (History::Spec, false) => Level::Full,
+        (History::Full, true) => Level::Brief,
+        (History::Spec, true) | (History::None, _) => Level::None,
+    };
+    if let Some(lifetime) = call.kind.lifetime.as_ref().and_then(|lifetime| lifetime(object)) {
+        let now = u64::try_from(call.api.now().seconds).unwrap_or(0);
+        put.expires = Some(now * 1000 + u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX / 2));
+    }
+    view.put(put);
+    Ok(())
+}
+
+/// Takes an object away.
+pub fn remove(call: &Call, view: &mut View, name: &str) -> Result<(), Status> {
+    view.delete(call.key_of(name)?, "delete");
+    Ok(())
+}
+
+/// The stored object of the call, at the call's version.
+pub fn current(call: &Call, view: &mut View) -> Result<Option<(Arc<Entry>, Object)>, Status> {
+    let key = call.key()?;
+    let found = Guarded::new(view, &call.plane).entry(&key)?;
+    Ok(found.map(|(entry, object)| {
+        let at = entry.version().get();
+        (entry, call.convert(object, at))
+    }))
+}
+
+/// An object at the call's version, as it is stored.
+pub fn to_storage(call: &Call, mut object: Object) -> Object {
+    let stored = call.kind.stored();
+    object.set_type(&call.kind.api_version(&stored.name), &call.kind.names.kind);
+    object
+}
+
+/// The identity of an object: its uid, read as the number it is.
+fn uid(object: &Object) -> Uid {
+    let mut bytes = [0; 16];
+    let digits: Vec<u8> = object
+        .uid()
+        .bytes()
+        .filter(|byte| *byte != b'-')
+        .filter_map(|byte| (byte as char).to_digit(16).map(|d| d as u8))
+        .collect();
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair[0] << 4 | pair[1];
+    }
+    Uid(bytes)
+}
+
+/// A new identity: a random UUID.
+pub fn new_uid() -> String {
+    let mut bytes = crate::read::resume::random::<16>();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// Whether two objects differ in nothing but what the server notes down about writes.
+pub fn is_same(old: &Object, new: &Object) -> bool {
+    let without = |object: &Object| {
+        let mut object = object.clone();
+        object.set_meta("resourceVersion", None);
+        object
+    };
+    without(old) == without(new)
+}
+
+/// Whether what is wanted differs: anything but metadata, and status where it is written apart.
+pub fn spec_differs(old: &Object, new: &Object) -> bool {
+    let fields = |object: &Object| -> Vec<(String, Value)> {
+        let own = object
+            .0
+            .iter()
+            .filter(|(field, _)| !matches!(field.as_str(), "metadata" | "apiVersion" | "kind"));
+        own.map(|(field, value)| (field.clone(), value.clone())).collect()
+    };
+    fields(old) != fields(new)
+}

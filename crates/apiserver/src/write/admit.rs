@@ -1,0 +1,196 @@
+//! What a write must pass: the kind as it is now, the namespace, the schema, references and rules.
+
+use krm::Object;
+use krm::field::{FieldError, Path};
+use krm::kind::{Address, Origin, RawChange, Refusal};
+use krm::status::{Cause, Status};
+use serde_json::Value;
+use store::View;
+
+use super::guarded::Guarded;
+use super::references;
+use crate::call::Call;
+use crate::keys;
+use krm::body::FieldValidation;
+
+/// The reason of a refusal that means: this server's reading of the kind is behind; read it again and try again.
+pub const STALE_KIND: &str = "StaleKind";
+
+/// The kind must still be what this call took it for: its definition guards the commit.
+pub fn kind_is_current(call: &Call, view: &mut View, creates: bool) -> Result<(), Status> {
+    let Origin::Custom { definition, version, terminating } = &call.kind.origin else { return Ok(()) };
+    let at = Address {
+        group: "apiextensions.k8s.io".into(),
+        plural: "customresourcedefinitions".into(),
+        namespace: String::new(),
+        name: definition.clone(),
+    };
+    let key = keys::object(&call.plane, &at).map_err(|error| Status::bad_request(error.to_string()))?;
+    let Some(entry) = view.get(&key) else { return Err(Status::no_such_resource()) };
+    if entry.version().get() != *version {
+        return Err(Status::failure(503, STALE_KIND, format!("the definition of {definition} has changed")));
+    }
+    if *terminating && creates {
+        let what = format!("create is not supported on resources of kind \"{}\"", call.kind.resource());
+        return Err(Status::failure(405, "MethodNotAllowed", what));
+    }
+    Ok(())
+}
+
+/// New content needs a namespace that is there to stay.
+pub fn namespace_takes_content(call: &Call, view: &mut View, name: &str) -> Result<(), Status> {
+    if !call.kind.is_namespaced() {
+        return Ok(());
+    }
+    let at = Address {
+        group: String::new(),
+        plural: "namespaces".into(),
+        namespace: String::new(),
+        name: call.namespace.clone(),
+    };
+    let missing = || Status::not_found(&krm::status::Subject::new("", "namespaces"), &call.namespace);
+    let Ok(key) = keys::object(&call.plane, &at) else { return Err(missing()) };
+    let found = Guarded::new(view, &call.plane).entry(&key)?;
+    let (_, namespace) = found.ok_or_else(missing)?;
+    if !namespace.is_deleting() {
+        return Ok(());
+    }
+    let why = format_args!(
+        "unable to create new content in namespace {} because it is being terminated",
+        call.namespace
+    );
+    let mut status = Status::forbidden(&call.kind.resource(), name, why);
+    if let Some(details) = &mut status.details {
+        details.causes.push(Cause {
+            reason: "NamespaceTerminating".into(),
+            message: format!("namespace {} is being terminated", call.namespace),
+            field: "metadata.namespace".into(),
+        });
+    }
+    Err(status)
+}
+
+/// Brings an object that came in into the shape of its version: drops what its type or schema does not know, adds
+/// defaults. Tells what was dropped; an error says, in Go's words, what can't be of the type.
+pub fn shape(call: &Call, object: Object) -> Result<(Object, Vec<String>), String> {
+    let mut value = object.into_value();
+    let mut unknown = Vec::new();
+    match call.kind.shape {
+        Some(shape) => krm::shape::conform(&mut value, shape, &Path::ROOT, &mut unknown)?,
+        None => {
+            unknown = call.version().schema.prune(&mut value);
+            if let Some(metadata) = value.get_mut("metadata") {
+                krm::meta::coerce(metadata, &Path::of("metadata"), &mut unknown)?;
+            }
+            unknown.sort();
+        }
+    }
+    call.version().schema.default(&mut value);
+    let object = Object::from_value(value).unwrap_or_default();
+    Ok((object, unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))).collect()))
+}
+
+/// An object that can't be read as its kind.
+pub fn unfit(call: &Call, why: &str) -> Status {
+    let (kind, version) = (&call.kind.names.kind, &call.version().name);
+    Status::bad_request(format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}"))
+}
+
+/// What becomes of complaints about fields: nothing, warnings, or a refusal in these words.
+pub fn complain(
+    complaints: Vec<String>,
+    validation: FieldValidation,
+    warnings: &mut Vec<String>,
+) -> Result<(), String> {
+    match validation {
+        FieldValidation::Ignore => Ok(()),
+        FieldValidation::Warn => {
+            warnings.extend(complaints);
+            Ok(())
+        }
+        FieldValidation::Strict if complaints.is_empty() => Ok(()),
+        FieldValidation::Strict => Err(format!("strict decoding error: {}", complaints.join(", "))),
+    }
+}
+
+/// Everything that is wrong with a change, at once.
+pub fn check(
+    call: &Call,
+    view: &mut View,
+    change: &RawChange<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<(), Status> {
+    let Some(new) = change.new else { return rules(call, view, change) };
+    let old = change.old.and_then(Object::metadata);
+    let path = Path::of("metadata");
+    let mut errors = match change.old {
+        None => {
+            let namespaced = call.kind.is_namespaced();
+            krm::meta::validate_create(new.metadata(), namespaced, call.kind.name_rule, &path)
+        }
+        Some(_) => krm::meta::validate_update(new.metadata(), old, &path),
+    };
+    warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
+    errors.extend(fields(call, change));
+    if call.subresource.is_empty() {
+        errors.extend(references::check(call, view, change));
+    }
+    if !errors.is_empty() {
+        return Err(Status::invalid(&call.kind.subject(), new.name(), &errors));
+    }
+    rules(call, view, change)
+}
+
+fn fields(call: &Call, change: &RawChange<'_>) -> Vec<FieldError> {
+    let Some(new) = change.new else { return Vec::new() };
+    let value = Value::Object(new.0.clone());
+    let old = change.old.map(|old| Value::Object(old.0.clone()));
+    let mut errors = call.version().schema.validate(&value, old.as_ref());
+    for validate in &call.kind.validations {
+        errors.extend(validate(change));
+    }
+    errors
+}
+
+fn rules(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Status> {
+    let name = change.new.or(change.old).map_or("", Object::name);
+    let mut guarded = Guarded::new(view, &call.plane);
+    let mut view = krm::kind::View::new(&mut guarded);
+    let mut errors = Vec::new();
+    for rule in &call.kind.rules {
+        match rule(change, &mut view) {
+            Ok(()) => {}
+            Err(Refusal::Invalid(found)) => errors.extend(found),
+            Err(Refusal::Forbidden(why)) => return Err(Status::forbidden(&call.kind.resource(), name, why)),
+            Err(Refusal::Conflict(why)) => return Err(Status::conflict(&call.kind.resource(), name, why)),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Status::invalid(&call.kind.subject(), name, &errors)),
+    }
+}
+
+/// The name and namespace in a body must be those of the path.
+pub fn matches_path(call: &Call, object: &Object, named: bool) -> Result<(), Status> {
+    let namespace = object.namespace();
+    if call.kind.is_namespaced() && !namespace.is_empty() && namespace != call.namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if !named {
+        return Ok(());
+    }
+    match object.name() {
+        "" => Err(Status::bad_request(format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            call.name
+        ))),
+        name if name != call.name => Err(Status::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            call.name
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,91 @@
+//! Creating an object.
+
+use krm::Object;
+use krm::kind::RawChange;
+use krm::status::Status;
+use serde_json::Value;
+use store::View;
+
+use super::{Decided, Fate, admit, ownership, put};
+use crate::call::Call;
+use crate::read::resume::random;
+use crate::request::query::WriteOptions;
+
+/// Names drawn for one object before giving up.
+const DRAWS: usize = 8;
+
+/// Decides on a new object.
+pub fn decide(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    mut object: Object,
+    mut warnings: Vec<String>,
+) -> Result<Decided, Status> {
+    admit::kind_is_current(call, view, true)?;
+    fill_in(call, &mut object);
+    ownership::on_write(call, None, &mut object, options);
+    finish(call, view, object, "create", &mut warnings).map(|fate| Decided { fate, warnings })
+}
+
+/// Everything after it is known what the object is to be: names, checks, rules, the write.
+pub fn finish(
+    call: &Call,
+    view: &mut View,
+    mut object: Object,
+    verb: &'static str,
+    warnings: &mut Vec<String>,
+) -> Result<Fate, Status> {
+    let draws = name(call, &mut object);
+    admit::namespace_takes_content(call, view, object.name())?;
+    if call.version().has_status() {
+        object.set("status", None);
+    }
+    for prepare in &call.kind.prepare {
+        prepare(&mut object, None, &call.subresource);
+    }
+    let change = RawChange { old: None, new: Some(&object), subresource: &call.subresource };
+    admit::check(call, view, &change, warnings)?;
+    let mut object = super::to_storage(call, object);
+    for left in (0..draws).rev() {
+        if !view.exists(&call.key_of(object.name())?) {
+            break;
+        }
+        if left == 0 {
+            return Err(Status::already_exists(&call.kind.resource(), object.name()));
+        }
+        name_again(&mut object);
+    }
+    // Two creations of one name must meet: the key is read, so that it guards the commit.
+    if view.get(&call.key_of(object.name())?).is_some() {
+        return Err(Status::already_exists(&call.kind.resource(), object.name()));
+    }
+    put(call, view, &object, verb, false)?;
+    Ok(Fate::Created(object))
+}
+
+/// What the server says about an object, whatever the client said.
+pub fn fill_in(call: &Call, object: &mut Object) {
+    krm::meta::fill_on_create(object, super::new_uid(), call.api.now());
+    object.set_meta("resourceVersion", None);
+    let namespace = call.kind.is_namespaced().then(|| call.namespace.as_str().into());
+    object.set_meta("namespace", namespace);
+    object.set_meta("generation", call.kind.generations.then(|| Value::from(1)));
+}
+
+/// Draws a name where only its beginning is given; how often that may be tried.
+fn name(call: &Call, object: &mut Object) -> usize {
+    if !call.name.is_empty() && object.name().is_empty() {
+        object.set_meta("name", Some(call.name.as_str().into()));
+    }
+    if !object.name().is_empty() || object.meta_text("generateName").is_empty() {
+        return 1;
+    }
+    name_again(object);
+    DRAWS
+}
+
+fn name_again(object: &mut Object) {
+    let name = krm::names::generate_name(object.meta_text("generateName"), random());
+    object.set_meta("name", Some(name.into()));
+}

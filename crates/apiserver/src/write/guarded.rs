@@ -1,0 +1,72 @@
+//! The store inside a transaction, as rules and references see it: whatever is read guards the commit.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::kind::{Address, Reader};
+use krm::status::Status;
+use store::{Entry, Key, View};
+
+use crate::index;
+use crate::keys;
+use crate::plane::Plane;
+
+/// Reads objects of one plane.
+pub struct Guarded<'a> {
+    view: &'a mut View,
+    plane: &'a Plane,
+}
+
+impl<'a> Guarded<'a> {
+    /// Reads this plane through the view.
+    pub fn new(view: &'a mut View, plane: &'a Plane) -> Guarded<'a> {
+        Guarded { view, plane }
+    }
+
+    /// The view below.
+    pub fn view(&mut self) -> &mut View {
+        self.view
+    }
+
+    /// A stored object with what the store knows of it.
+    pub fn entry(&mut self, key: &Key) -> Result<Option<(Arc<Entry>, Object)>, Status> {
+        let Some(entry) = self.view.get(key) else { return Ok(None) };
+        let object = open(self.view, key, &entry)?;
+        Ok(Some((entry, object)))
+    }
+
+    /// Those who refer to an object: the guarded bucket of its referrers.
+    pub fn referrers(&mut self, target: &Address) -> Vec<(Key, Object)> {
+        let members = self.view.bucket(&index::referring_to(self.plane, target));
+        let open = |(key, entry): (Key, Arc<Entry>)| Some((key.clone(), open(self.view, &key, &entry).ok()?));
+        members.into_iter().filter_map(open).collect()
+    }
+}
+
+fn open(view: &View, key: &Key, entry: &Entry) -> Result<Object, Status> {
+    match entry.is_sealed() {
+        false => crate::encode::read(entry.bytes()),
+        true => {
+            let bytes = view.reveal(key, entry).map_err(|error| crate::api::store_failure(&error))?;
+            crate::encode::read(&bytes)
+        }
+    }
+}
+
+impl Reader for Guarded<'_> {
+    fn get(&mut self, at: &Address) -> Option<Arc<Object>> {
+        let key = keys::object(self.plane, at).ok()?;
+        let (_, object) = self.entry(&key).ok()??;
+        Some(Arc::new(object))
+    }
+
+    fn exists(&mut self, at: &Address) -> bool {
+        keys::object(self.plane, at).is_ok_and(|key| self.view.exists(&key))
+    }
+
+    fn bucket(&mut self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
+        let members = self.view.bucket(&index::in_bucket(self.plane, bucket, value));
+        let open = |(key, entry): (Key, Arc<Entry>)| open(self.view, &key, &entry).ok().map(Arc::new);
+        members.into_iter().filter_map(open).collect()
+    }
+}

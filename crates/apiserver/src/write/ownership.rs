@@ -1,0 +1,34 @@
+//! Who owns the fields of what is written.
+
+use krm::Object;
+use krm::ownership::{Applier, Timestamp, manager_of};
+use krm::status::Status;
+
+use crate::call::Call;
+use crate::request::query::WriteOptions;
+
+/// Notes down who owns the fields of `new`, now that the call makes it out of `old`.
+pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &WriteOptions) {
+    let api_version = call.api_version();
+    let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
+    let manager = manager_of(&options.manager, &call.agent);
+    let now = Timestamp::from_unix(call.api.now().seconds);
+    if let Err(error) = endpoint.update(old, new, &manager, now) {
+        // The write counts more than the note of who made it.
+        tracing::warn!(kind = call.kind.names.kind, name = new.name(), %error, "nobody owns its fields now");
+    }
+}
+
+/// What comes out when `wanted` is applied to `old`.
+pub fn apply(
+    call: &Call,
+    old: Option<&Object>,
+    wanted: &Object,
+    options: &WriteOptions,
+) -> Result<Object, Status> {
+    let api_version = call.api_version();
+    let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
+    let applier = Applier { manager: &options.manager, force: options.force.unwrap_or(false) };
+    let now = Timestamp::from_unix(call.api.now().seconds);
+    endpoint.apply(old, wanted, applier, now).map_err(|error| error.status())
+}

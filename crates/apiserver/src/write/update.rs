@@ -1,0 +1,164 @@
+//! Replacing an object, its status, or whatever of it a subresource stands for.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::kind::RawChange;
+use krm::status::Status;
+use serde_json::Value;
+use store::{Entry, View};
+
+use super::{Decided, Fate, admit, current, ownership, put, remove};
+use crate::call::Call;
+use crate::request::query::WriteOptions;
+
+/// Somebody else was first.
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// Decides on an object that replaces what is there.
+pub fn decide(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    object: Object,
+    warnings: Vec<String>,
+) -> Result<Decided, Status> {
+    admit::kind_is_current(call, view, false)?;
+    match current(call, view)? {
+        Some((entry, old)) => replace(call, view, options, &entry, &old, object, "update", warnings),
+        None if call.kind.create_on_update && call.subresource.is_empty() => {
+            super::create::decide(call, view, options, object, warnings)
+        }
+        None => Err(call.not_found()),
+    }
+}
+
+/// Writes `new` in place of `old`.
+#[expect(clippy::too_many_arguments, reason = "all of it is what a replacement is")]
+pub fn replace(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    entry: &Arc<Entry>,
+    old: &Object,
+    mut new: Object,
+    verb: &'static str,
+    mut warnings: Vec<String>,
+) -> Result<Decided, Status> {
+    versions_agree(call, old, &new, verb)?;
+    keep(call, old, &mut new);
+    if verb != "apply" {
+        ownership::on_write(call, Some(old), &mut new, options);
+    }
+    restrict(call, old, &mut new);
+    for prepare in &call.kind.prepare {
+        prepare(&mut new, Some(old), &call.subresource);
+    }
+    count_generation(call, old, &mut new);
+    let change = RawChange { old: Some(old), new: Some(&new), subresource: &call.subresource };
+    admit::check(call, view, &change, &mut warnings)?;
+    let fate = finish(call, view, entry, old, new, verb)?;
+    Ok(Decided { fate, warnings })
+}
+
+fn finish(
+    call: &Call,
+    view: &mut View,
+    entry: &Arc<Entry>,
+    old: &Object,
+    mut new: Object,
+    verb: &'static str,
+) -> Result<Fate, Status> {
+    if new.is_deleting() && is_finished(&new) {
+        remove(call, view, new.name())?;
+        new.set_meta("resourceVersion", Some(old.resource_version().into()));
+        return Ok(Fate::Gone(super::to_storage(call, new)));
+    }
+    krm::ownership::keep_times(old, &mut new);
+    if super::is_same(old, &new) {
+        return Ok(Fate::Unchanged(call.key()?, entry.clone()));
+    }
+    new.set_meta("resourceVersion", Some(old.resource_version().into()));
+    let status_only = call.subresource == "status";
+    let stored = super::to_storage(call, new);
+    put(call, view, &stored, verb, status_only)?;
+    Ok(Fate::Changed(stored))
+}
+
+/// Whether nothing has to happen any more before the object may go.
+pub fn is_finished(object: &Object) -> bool {
+    let of_namespace =
+        object.at("spec.finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    object.finalizers().is_empty() && !(object.kind() == "Namespace" && of_namespace)
+}
+
+/// The write must be about the version it was read at, if it says one, and about the same life of the object.
+fn versions_agree(call: &Call, old: &Object, new: &Object, verb: &str) -> Result<(), Status> {
+    let resource = call.kind.resource();
+    let version = new.resource_version();
+    if version.is_empty() || version == "0" {
+        if verb == "update" && !call.kind.unconditional_update {
+            let error = krm::meta::resource_version_required();
+            return Err(Status::invalid(&resource, &call.name, &[error]));
+        }
+    } else if version.parse::<u64>().is_err() {
+        let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+        return Err(Status::failure(500, "", why));
+    } else if version != old.resource_version() {
+        return Err(Status::conflict(&resource, &call.name, MODIFIED));
+    }
+    if !new.uid().is_empty() && new.uid() != old.uid() {
+        return Err(uid_differs(call, new.uid(), old.uid()));
+    }
+    Ok(())
+}
+
+/// The object is another life of the same name.
+pub fn uid_differs(call: &Call, wanted: &str, found: &str) -> Status {
+    let at = [&call.kind.group, &call.kind.names.plural, &call.namespace, &call.name];
+    let at: Vec<&str> = at.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    Status::conflict(
+        &call.kind.resource(),
+        &call.name,
+        format_args!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: \
+             Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
+            at.join("/")
+        ),
+    )
+}
+
+/// What a client may leave out, and what it may not decide.
+fn keep(call: &Call, old: &Object, new: &mut Object) {
+    krm::meta::keep_on_update(new, old);
+    new.set_meta("selfLink", None);
+    let namespace = call.kind.is_namespaced().then(|| call.namespace.as_str().into());
+    new.set_meta("namespace", namespace);
+    new.set_meta("resourceVersion", Some(old.resource_version().into()));
+}
+
+/// A subresource changes its part alone; the object itself everything but that part.
+fn restrict(call: &Call, old: &Object, new: &mut Object) {
+    match call.subresource.as_str() {
+        "" if call.version().has_status() => {
+            new.set("status", old.get("status").cloned());
+        }
+        "status" => {
+            let managed = new.meta("managedFields").cloned();
+            let status = new.get("status").cloned();
+            let deleting = new.meta("deletionTimestamp").cloned();
+            *new = old.clone();
+            new.set("status", status);
+            new.set_meta("managedFields", managed);
+            new.set_meta("deletionTimestamp", deleting);
+        }
+        _ => {}
+    }
+}
+
+fn count_generation(call: &Call, old: &Object, new: &mut Object) {
+    if call.kind.generations && super::spec_differs(old, new) && call.subresource != "status" {
+        new.set_meta("generation", Some(Value::from(old.generation() + 1)));
+    }
+}

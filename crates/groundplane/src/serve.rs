@@ -1,0 +1,183 @@
+//! `groundplane serve`: the control plane.
+
+mod bootstrap;
+mod data;
+mod open;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use apiserver::api::Api;
+use apiserver::authn::{Authenticator, ServiceAccountTokens, TokenFile};
+use apiserver::first_start::{Credentials, ServerNames};
+use apiserver::handle::other::Other;
+use apiserver::limits::{self, Limits};
+use apiserver::pipeline::Pipeline;
+use apiserver::tls::ServerTls;
+use apiserver::{accounts, server};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+use crate::log;
+
+/// Run the control plane: its API over HTTPS, with everything it needs in one folder.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  groundplane serve\n  groundplane serve --data /var/lib/groundplane --listen 0.0.0.0:6443 \
+    --name gp.example.com\n  groundplane serve --etcd https://10.0.0.1:2379,https://10.0.0.2:2379,https://10.0.0.3:2379"
+)]
+pub struct Arguments {
+    /// Where everything is kept: data, keys, certificates and the kubeconfig of the administrator.
+    #[arg(long, value_name = "DIR", env = "GROUNDPLANE_DATA")]
+    data: Option<PathBuf>,
+
+    /// Where to listen; port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:6443")]
+    listen: SocketAddr,
+
+    /// Further names and addresses by which clients reach the server.
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Keep the data on an etcd cluster instead of in the folder.
+    #[arg(long, value_name = "URL,…", value_delimiter = ',')]
+    etcd: Vec<String>,
+
+    #[command(flatten)]
+    etcd_access: open::EtcdAccess,
+
+    /// A file of tokens, one per line: token,user,uid,"group1,group2".
+    #[arg(long, value_name = "FILE")]
+    token_auth_file: Option<PathBuf>,
+
+    /// Issuers whose tokens are believed, as in Kubernetes' AuthenticationConfiguration.
+    #[arg(long, value_name = "FILE")]
+    authentication_config: Option<PathBuf>,
+
+    /// Which controllers run here: a list of names, "all" or "none".
+    #[arg(long, value_name = "NAMES", default_value = "all")]
+    controllers: String,
+
+    /// Requests answered at once, watches apart.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().requests)]
+    max_requests: usize,
+
+    /// Requests of one user answered at once, watches apart.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().requests_per_user)]
+    max_requests_per_user: usize,
+
+    /// Watches of one user at once.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().watches_per_user)]
+    max_watches_per_user: usize,
+
+    /// What to log, as in "info,apiserver=debug".
+    #[arg(long, value_name = "FILTER", env = "GROUNDPLANE_LOG", default_value = "info")]
+    log: String,
+
+    /// How to log.
+    #[arg(long, value_enum, default_value_t = log::Format::Text)]
+    log_format: log::Format,
+}
+
+/// Runs until it is told to stop.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    log::start(&arguments.log, arguments.log_format);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new("starting", error))?;
+    runtime.block_on(serve(arguments))
+}
+
+async fn serve(arguments: Arguments) -> Result<(), Failure> {
+    let folder = data::folder(arguments.data.as_deref())?;
+    let listener = TcpListener::bind(arguments.listen).await.map_err(|error| {
+        Failure::new(
+            format_args!("listening on {}", arguments.listen),
+            format_args!("{error}; choose another address with --listen"),
+        )
+    })?;
+    let address = listener.local_addr().map_err(|error| Failure::new("listening", error))?;
+    let names = arguments.names.iter().map(String::as_str);
+    let names = ServerNames::of_this_host(names).map_err(|error| Failure::new("naming the server", error))?;
+    let credentials = Credentials::open_or_create(&folder, names).map_err(|error| {
+        Failure::new(format_args!("reading the certificates in {}", folder.display()), error)
+    })?;
+    let tls =
+        Arc::new(ServerTls::new(&credentials, &[]).map_err(|error| Failure::new("setting up TLS", error))?);
+    let url = format!("https://{}", reachable(address));
+    let kubeconfig =
+        credentials.write_kubeconfig(&url).map_err(|error| Failure::new("writing the kubeconfig", error))?;
+
+    let (store, kinds) = open::store(&folder, &arguments.etcd, &arguments.etcd_access).await?;
+    let failed = |error: store::Error| Failure::new("reading what is stored", error);
+    let (api, following) = Api::start(store.clone(), kinds).await.map_err(failed)?;
+    bootstrap::run(&api).await?;
+
+    let tokens = ServiceAccountTokens::new(credentials.token_key(), url.clone(), vec![url.clone()])
+        .map_err(|error| Failure::new("reading the key that signs tokens", error))?;
+    let tokens = Arc::new(tokens);
+    let accounts = Arc::new(accounts::Accounts::new(api.clone()));
+    let mut authenticator =
+        Authenticator::new(tokens.audiences().to_vec()).with_service_accounts(tokens.clone(), accounts);
+    if let Some(path) = &arguments.token_auth_file {
+        let file = TokenFile::open(path)
+            .map_err(|error| Failure::new(format_args!("reading {}", path.display()), error))?;
+        authenticator = authenticator.with_token_file(file);
+    }
+    let stopping = Arc::new(AtomicBool::new(false));
+    let pipeline = Arc::new(Pipeline {
+        api: api.clone(),
+        authenticator,
+        limits: Limits::new(limits::Settings {
+            requests: arguments.max_requests,
+            requests_per_user: arguments.max_requests_per_user,
+            watches_per_user: arguments.max_watches_per_user,
+        }),
+        other: Other {
+            version: env!("CARGO_PKG_VERSION"),
+            metrics: Arc::default(),
+            tokens,
+            stopping: stopping.clone(),
+            openapi: apiserver::openapi::Documents::default(),
+        },
+    });
+    let (stop, stopped) = watch::channel(false);
+    let serving = tokio::spawn(server::serve(listener, tls, pipeline, stopped));
+    tell(&url, &kubeconfig);
+
+    wait_for_signal().await;
+    tracing::info!("stopping");
+    stopping.store(true, Ordering::Relaxed);
+    let _ = stop.send(true);
+    // Closing the store ends the watches, so that their connections can end too.
+    store.close().await.map_err(|error| Failure::new("closing the store", error))?;
+    let _ = serving.await;
+    let _ = following.await;
+    Ok(())
+}
+
+/// Where clients on this machine reach a listener.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip().is_unspecified() {
+        true => SocketAddr::new([127, 0, 0, 1].into(), address.port()),
+        false => address,
+    }
+}
+
+/// Data goes to stdout: scripts may `eval` it.
+#[expect(clippy::print_stdout, reason = "this is what the command gives")]
+fn tell(url: &str, kubeconfig: &std::path::Path) {
+    eprintln!("Groundplane is ready at {url}. To use it:");
+    println!("export KUBECONFIG={}", kubeconfig.display());
+}
+
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,120 @@
+//! Bytes as text: base64 with padding, read as Go reads it and refused in its words.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The text for these bytes.
+pub fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            match at <= chunk.len() {
+                true => text.push(char::from(ALPHABET[(bits >> (18 - 6 * at)) as usize & 63])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+/// The bytes of a text; line ends in it don't count. An error tells where it stops being base64.
+pub fn decode(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut signs = text.bytes().enumerate().filter(|(_, sign)| !matches!(sign, b'\r' | b'\n'));
+    let (mut bits, mut held) = (0u32, 0usize);
+    while let Some((at, sign)) = signs.next() {
+        if let Some(value) = value_of(sign) {
+            bits = bits << 6 | value;
+            held += 1;
+            if held == 4 {
+                bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
+                (bits, held) = (0, 0);
+            }
+            continue;
+        }
+        if sign != b'=' || held < 2 {
+            return Err(illegal(at));
+        }
+        if held == 2 {
+            match signs.next() {
+                Some((_, b'=')) => {}
+                Some((at, _)) => return Err(illegal(at - 1)),
+                None => return Err(illegal(text.len())),
+            }
+        }
+        if let Some((at, _)) = signs.next() {
+            return Err(illegal(at));
+        }
+        let whole = bits << (6 * (4 - held));
+        bytes.extend_from_slice(&whole.to_be_bytes()[1..held]);
+        return Ok(bytes);
+    }
+    match held {
+        0 => Ok(bytes),
+        _ => Err(illegal(text.len() - held)),
+    }
+}
+
+fn value_of(sign: u8) -> Option<u32> {
+    let value = match sign {
+        b'A'..=b'Z' => sign - b'A',
+        b'a'..=b'z' => sign - b'a' + 26,
+        b'0'..=b'9' => sign - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+fn illegal(at: usize) -> String {
+    format!("illegal base64 data at input byte {at}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_base64_is_refused_where_it_stops_being_it() {
+        for (text, at) in [
+            ("not base64!", 3),
+            ("!!", 0),
+            ("YQ", 0),
+            ("YWFhYQ", 4),
+            ("Y===", 1),
+            ("YQ=", 3),
+            ("YQ=a", 2),
+            ("YWE=a", 4),
+            ("YQ==YQ==", 4),
+        ] {
+            assert_eq!(
+                decode(text).unwrap_err(),
+                format!("illegal base64 data at input byte {at}"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn line_ends_and_bits_that_do_not_count_are_let_by() {
+        assert_eq!(decode("Y\nQ=\r\n=\n").unwrap(), b"a");
+        assert_eq!(encode(&decode("YR==").unwrap()), "YQ==");
+        assert_eq!(decode("").unwrap(), b"");
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_come_back(bytes: Vec<u8>) {
+            prop_assert_eq!(decode(&encode(&bytes)).unwrap(), bytes);
+        }
+
+        #[test]
+        fn no_text_is_too_odd(text: String) {
+            let _ = decode(&text);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! References: one object names another, and the server looks after it.
+
+use serde_json::Value;
+
+use crate::object::Object;
+
+/// What happens when the object referred to is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The write is refused.
+    Refuse,
+    /// The write is taken, and the object is not ready for this reason.
+    NotReady(&'static str),
+    /// Nothing: it may come later or never.
+    Ignore,
+}
+
+/// What happens when the object referred to is to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The delete is refused, and whoever refers is named.
+    Block,
+    /// It goes, and those who refer are not ready for this reason.
+    NotReady(&'static str),
+    /// It goes.
+    Ignore,
+}
+
+/// A field that names an object of another kind.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// Where the name stands: a dotted path, `[]` after a list: `spec.siteRef.name`, `spec.ends[].portRef.name`.
+    pub path: String,
+    /// The group of the kinds it may refer to.
+    pub group: String,
+    /// The plural of the kind it refers to.
+    pub plural: String,
+    /// Whether the target is in the same namespace; else it has none.
+    pub same_namespace: bool,
+    /// Whether it may be changed once it is set.
+    pub immutable: bool,
+    /// What happens when the target is not there.
+    pub missing: Missing,
+    /// What happens when the target is to be deleted.
+    pub on_delete: OnDelete,
+}
+
+impl Reference {
+    /// A reference at `path` to a kind without namespaces: refused when the target is missing, and blocking its deletion.
+    pub fn at(path: &str, group: &str, plural: &str) -> Reference {
+        Reference {
+            path: path.to_owned(),
+            group: group.to_owned(),
+            plural: plural.to_owned(),
+            same_namespace: false,
+            immutable: false,
+            missing: Missing::Refuse,
+            on_delete: OnDelete::Block,
+        }
+    }
+
+    /// To an object of the same namespace.
+    pub fn same_namespace(self) -> Reference {
+        Reference { same_namespace: true, ..self }
+    }
+
+    /// Not to be changed once set.
+    pub fn immutable(self) -> Reference {
+        Reference { immutable: true, ..self }
+    }
+
+    /// What happens when the target is not there.
+    pub fn missing(self, missing: Missing) -> Reference {
+        Reference { missing, ..self }
+    }
+
+    /// What happens when the target is to be deleted.
+    pub fn on_delete(self, on_delete: OnDelete) -> Reference {
+        Reference { on_delete, ..self }
+    }
+
+    /// The names it holds in `object`, each with the field it stands in.
+    pub fn names<'a>(&self, object: &'a Object) -> Vec<(String, &'a str)> {
+        let mut found = Vec::new();
+        let mut steps = self.path.split('.');
+        let Some(first) = steps.next() else { return found };
+        let rest: Vec<&str> = steps.collect();
+        step_into(&object.0, first, &rest, String::new(), &mut found);
+        found
+    }
+}
+
+fn step_into<'a>(
+    map: &'a serde_json::Map<String, Value>,
+    step: &str,
+    rest: &[&str],
+    mut path: String,
+    found: &mut Vec<(String, &'a str)>,
+) {
+    let (field, is_list) = match step.strip_suffix("[]") {
+        Some(field) => (field, true),
+        None => (step, false),
+    };
+    let Some(value) = map.get(field) else { return };
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(field);
+    if !is_list {
+        return arrive(value, rest, path, found);
+    }
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        arrive(item, rest, format!("{path}[{index}]"), found);
+    }
+}
+
+fn arrive<'a>(value: &'a Value, rest: &[&str], path: String, found: &mut Vec<(String, &'a str)>) {
+    match (rest.split_first(), value) {
+        (None, Value::String(name)) if !name.is_empty() => found.push((path, name)),
+        (Some((next, rest)), Value::Object(map)) => step_into(map, next, rest, path, found),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_reference_is_found_in_lists_too_and_tells_its_field() {
+        let object = Object::from_value(json!({
+            "spec": {"siteRef": {"name": "s1"}, "ends": [{"portRef": {"name": "p1"}}, {}, {"portRef": {"name": "p2"}}]}
+        }))
+        .unwrap();
+        let site = Reference::at("spec.siteRef.name", "g", "sites");
+        assert_eq!(site.names(&object), [("spec.siteRef.name".to_owned(), "s1")]);
+        let ports = Reference::at("spec.ends[].portRef.name", "g", "ports");
+        assert_eq!(
+            ports.names(&object),
+            [("spec.ends[0].portRef.name".to_owned(), "p1"), ("spec.ends[2].portRef.name".to_owned(), "p2")]
+        );
+        assert!(Reference::at("spec.none.name", "g", "x").names(&object).is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+//! One version of a kind: its schema in the forms that the server walks, its columns, its subresources.
+
+use serde_json::Value;
+
+use crate::patch::strategic::Layout;
+use crate::schema::{Schema, SchemaError};
+use crate::table::Columns;
+
+/// One version of a kind.
+pub struct Version {
+    /// `v1alpha1`.
+    pub name: String,
+    /// Whether requests may use it.
+    pub served: bool,
+    /// What to tell whoever uses it although it is to go; empty for the usual sentence.
+    pub deprecated: Option<String>,
+    /// Its schema as it was given, for OpenAPI.
+    pub openapi: Value,
+    /// Its schema, to default, prune and validate by.
+    pub schema: Schema,
+    /// Its schema, to apply strategic merge patches by; only Kubernetes' own kinds have one.
+    pub layout: Option<Layout>,
+    /// What a table of its objects shows.
+    pub columns: Columns,
+    /// The fields that a field selector may name, besides name and namespace.
+    pub selectable: Vec<String>,
+    /// Its subresources.
+    pub subresources: Vec<Subresource>,
+    /// Objects written before this version of the store may not be as the schema now has it.
+    pub since: u64,
+}
+
+/// A part of an object with a path of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subresource {
+    /// What is observed, written apart from what is wanted.
+    Status,
+    /// How many there are to be, in a form common to all kinds.
+    Scale(Scale),
+}
+
+/// Where a kind keeps what a Scale shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scale {
+    /// The number that is wanted: `.spec.replicas`.
+    pub spec_replicas: String,
+    /// The number that is there: `.status.replicas`.
+    pub status_replicas: String,
+    /// Which objects are counted: `.status.selector`.
+    pub selector: Option<String>,
+}
+
+impl Version {
+    /// A served version with this schema and nothing else.
+    pub fn new(name: &str, openapi: Value) -> Result<Version, SchemaError> {
+        Ok(Version {
+            name: name.to_owned(),
+            served: true,
+            deprecated: None,
+            schema: Schema::parse(&openapi)?,
+            openapi,
+            layout: None,
+            columns: Columns::of_custom_resource(&[]),
+            selectable: Vec::new(),
+            subresources: Vec::new(),
+            since: 0,
+        })
+    }
+
+    /// Whether status is written apart.
+    pub fn has_status(&self) -> bool {
+        self.subresources.contains(&Subresource::Status)
+    }
+
+    /// Where the numbers of a Scale are kept.
+    pub fn scale(&self) -> Option<&Scale> {
+        self.subresources.iter().find_map(|sub| match sub {
+            Subresource::Scale(scale) => Some(scale),
+            Subresource::Status => None,
+        })
+    }
+}

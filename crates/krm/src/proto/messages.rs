@@ -1,0 +1,42 @@
+//! The messages that clients send: field by field, its number on the wire, its name in JSON, and what it holds.
+
+mod authentication;
+mod authorization;
+mod autoscaling;
+mod coordination;
+mod core;
+mod events;
+mod meta;
+mod rbac;
+
+use super::message::Message;
+
+/// The message of a kind.
+pub(crate) fn find(api_version: &str, kind: &str) -> Option<&'static Message> {
+    Some(match (api_version, kind) {
+        // Every group has these options for its own.
+        (_, "DeleteOptions") => &meta::DELETE_OPTIONS,
+        ("v1", "Namespace") => &core::NAMESPACE,
+        ("v1", "ConfigMap") => &core::CONFIG_MAP,
+        ("v1", "Secret") => &core::SECRET,
+        ("v1", "ServiceAccount") => &core::SERVICE_ACCOUNT,
+        ("v1", "Event") => &core::EVENT,
+        ("events.k8s.io/v1", "Event") => &events::EVENT,
+        ("coordination.k8s.io/v1", "Lease") => &coordination::LEASE,
+        ("rbac.authorization.k8s.io/v1", "Role") => &rbac::ROLE,
+        ("rbac.authorization.k8s.io/v1", "ClusterRole") => &rbac::CLUSTER_ROLE,
+        ("rbac.authorization.k8s.io/v1", "RoleBinding") => &rbac::ROLE_BINDING,
+        ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding") => &rbac::CLUSTER_ROLE_BINDING,
+        ("authorization.k8s.io/v1", "SelfSubjectAccessReview") => &authorization::SELF_SUBJECT_ACCESS_REVIEW,
+        ("authorization.k8s.io/v1", "SubjectAccessReview") => &authorization::SUBJECT_ACCESS_REVIEW,
+        ("authorization.k8s.io/v1", "LocalSubjectAccessReview") => {
+            &authorization::LOCAL_SUBJECT_ACCESS_REVIEW
+        }
+        ("authorization.k8s.io/v1", "SelfSubjectRulesReview") => &authorization::SELF_SUBJECT_RULES_REVIEW,
+        ("authentication.k8s.io/v1", "SelfSubjectReview") => &authentication::SELF_SUBJECT_REVIEW,
+        ("authentication.k8s.io/v1", "TokenReview") => &authentication::TOKEN_REVIEW,
+        ("authentication.k8s.io/v1", "TokenRequest") => &authentication::TOKEN_REQUEST,
+        ("autoscaling/v1", "Scale") => &autoscaling::SCALE,
+        _ => return None,
+    })
+}

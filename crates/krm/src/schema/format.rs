@@ -1,0 +1,137 @@
+//! Formats of texts and numbers that Kubernetes checks. All others are words for people.
+
+mod address;
+mod codes;
+mod email;
+mod names;
+mod time;
+mod uri;
+
+use super::node::JsonType;
+
+/// A format that is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Int32,
+    Int64,
+    Float,
+    Double,
+    BsonObjectId,
+    Uri,
+    Email,
+    Hostname,
+    Ipv4,
+    Ipv6,
+    Cidr,
+    Mac,
+    Uuid,
+    Uuid3,
+    Uuid4,
+    Uuid5,
+    Isbn,
+    Isbn10,
+    Isbn13,
+    CreditCard,
+    Ssn,
+    HexColor,
+    RgbColor,
+    Byte,
+    Password,
+    Date,
+    Duration,
+    DateTime,
+    ShortName,
+    LongName,
+}
+
+impl Format {
+    /// The format of this name, if it is checked for values of this type. Dashes in names of text formats don't count.
+    pub fn named(name: &str, kind: Option<JsonType>) -> Option<Format> {
+        match kind {
+            Some(JsonType::Integer) => match name {
+                "int32" => Some(Format::Int32),
+                "int64" => Some(Format::Int64),
+                _ => None,
+            },
+            Some(JsonType::Number) => match name {
+                "float" => Some(Format::Float),
+                "double" => Some(Format::Double),
+                _ => None,
+            },
+            None | Some(JsonType::String) => Format::of_text(&name.replace('-', "")),
+            Some(JsonType::Object | JsonType::Array | JsonType::Boolean) => None,
+        }
+    }
+
+    fn of_text(name: &str) -> Option<Format> {
+        Some(match name {
+            "bsonobjectid" => Format::BsonObjectId,
+            "uri" => Format::Uri,
+            "email" => Format::Email,
+            "hostname" => Format::Hostname,
+            "ipv4" => Format::Ipv4,
+            "ipv6" => Format::Ipv6,
+            "cidr" => Format::Cidr,
+            "mac" => Format::Mac,
+            "uuid" => Format::Uuid,
+            "uuid3" => Format::Uuid3,
+            "uuid4" => Format::Uuid4,
+            "uuid5" => Format::Uuid5,
+            "isbn" => Format::Isbn,
+            "isbn10" => Format::Isbn10,
+            "isbn13" => Format::Isbn13,
+            "creditcard" => Format::CreditCard,
+            "ssn" => Format::Ssn,
+            "hexcolor" => Format::HexColor,
+            "rgbcolor" => Format::RgbColor,
+            "byte" => Format::Byte,
+            "password" => Format::Password,
+            "date" => Format::Date,
+            "duration" => Format::Duration,
+            "datetime" => Format::DateTime,
+            "k8sshortname" => Format::ShortName,
+            "k8slongname" => Format::LongName,
+            _ => return None,
+        })
+    }
+
+    /// Whether it says something about texts.
+    pub fn is_of_texts(self) -> bool {
+        !matches!(self, Format::Int32 | Format::Int64 | Format::Float | Format::Double)
+    }
+
+    /// Whether a text has this format.
+    pub fn accepts(self, text: &str) -> bool {
+        match self {
+            Format::Int32 | Format::Int64 | Format::Float | Format::Double | Format::Password => true,
+            Format::BsonObjectId => codes::is_hex(text, 24),
+            Format::Uri => uri::is_request_uri(text),
+            Format::Email => email::is_address(text),
+            Format::Hostname => names::is_hostname(text),
+            Format::Ipv4 => address::is_ipv4(text),
+            Format::Ipv6 => address::is_ipv6(text),
+            Format::Cidr => address::is_cidr(text),
+            Format::Mac => address::is_mac(text),
+            Format::Uuid => codes::is_uuid(text, None),
+            Format::Uuid3 => codes::is_uuid(text, Some(b'3')),
+            Format::Uuid4 => codes::is_uuid(text, Some(b'4')),
+            Format::Uuid5 => codes::is_uuid(text, Some(b'5')),
+            Format::Isbn => codes::is_isbn10(text) || codes::is_isbn13(text),
+            Format::Isbn10 => codes::is_isbn10(text),
+            Format::Isbn13 => codes::is_isbn13(text),
+            Format::CreditCard => codes::is_credit_card(text),
+            Format::Ssn => codes::is_ssn(text),
+            Format::HexColor => codes::is_hex_color(text),
+            Format::RgbColor => codes::is_rgb_color(text),
+            Format::Byte => codes::is_base64(text),
+            Format::Date => time::is_date(text),
+            Format::Duration => time::is_duration(text),
+            Format::DateTime => time::is_date_time(text),
+            Format::ShortName => names::is_short_name(text),
+            Format::LongName => names::is_long_name(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! Which objects a request is about: selectors over labels and over fields.
+
+mod field;
+mod json;
+mod label;
+mod lexer;
+mod parser;
+
+pub use field::{FieldRequirement, FieldSelector, field_text};
+pub use json::validate_label_selector;
+pub use label::{LabelSelector, Operator, Requirement};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Brings the store up, on the thread that will write to it.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::committer::{Committer, Job};
+use super::disk::Disk;
+use super::file::Place;
+use super::load::load;
+use super::touched::Touched;
+use super::{Settings, Shared};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::keys::{self, Keys};
+use crate::memory::Memory;
+use crate::memory::indexer::Indexer;
+
+/// Opens the file, reads it into memory and begins to work on `jobs`.
+///
+/// All of it on one thread, because memory allocators keep what a thread has freed for that thread: what was loaded by
+/// one and replaced by another would be held twice.
+pub(crate) async fn start(
+    place: Place,
+    keys: Keys,
+    settings: Settings,
+    jobs: mpsc::UnboundedReceiver<Job>,
+) -> Result<(Arc<Shared>, JoinHandle<()>)> {
+    let (up, wait) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("store-commit".into()).spawn(move || {
+        let committer = match open(place, &keys, settings) {
+            Ok(committer) => committer,
+            Err(error) => return drop(up.send(Err(error))),
+        };
+        match up.send(Ok(committer.shared.clone())) {
+            Ok(()) => committer.run(jobs),
+            Err(_) => committer.shared.memory.close(),
+        }
+    });
+    let thread =
+        thread.map_err(|error| Error::Unavailable(format!("no thread for the committer: {error}")))?;
+    let shared = wait.await.map_err(|_| Error::Unavailable("the committer failed".into()))??;
+    Ok((shared, thread))
+}
+
+fn open(place: Place, keys: &Keys, settings: Settings) -> Result<Committer> {
+    let disk = Arc::new(Disk::open(place, settings.cache)?);
+    keys::adopt(&disk.metas(keys::DATA_KEYS)?, &keys.keyring)?;
+    let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone());
+    let loaded = load(&*disk.database()?, &indexer, &settings.window)?;
+    let leases = disk.leases()?;
+    let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone());
+    Ok(Committer {
+        touched: Touched::after(loaded.state.revision),
+        clock: Clock::starting_after(loaded.last_time),
+        state: loaded.state,
+        recent: loaded.recent,
+        leases,
+        shared: Arc::new(Shared { memory, disk, settings }),
+    })
+}
