@@ -6,6 +6,7 @@ mod impersonation;
 mod jwk;
 mod jwt;
 mod oidc;
+mod proved;
 mod service_account;
 mod service_account_token;
 mod token_file;

@@ -53,6 +53,14 @@ impl Call {
         self.kind.api_version(&self.version().name)
     }
 
+    /// The group and the plural under which the objects are kept.
+    pub fn kept(&self) -> (&str, &str) {
+        match &self.kind.mirror {
+            Some(mirror) => (mirror.group, mirror.plural),
+            None => (&self.kind.group, &self.kind.names.plural),
+        }
+    }
+
     /// Where the object is.
     pub fn address(&self) -> Address {
         self.address_of(&self.name)
@@ -60,9 +68,10 @@ impl Call {
 
     /// Where an object of this name is.
     pub fn address_of(&self, name: &str) -> Address {
+        let (group, plural) = self.kept();
         Address {
-            group: self.kind.group.clone(),
-            plural: self.kind.names.plural.clone(),
+            group: group.to_owned(),
+            plural: plural.to_owned(),
             namespace: self.namespace.clone(),
             name: name.to_owned(),
         }
@@ -81,7 +90,7 @@ impl Call {
 
     /// The beginning of the keys of the collection.
     pub fn prefix(&self) -> String {
-        let (group, plural) = (&self.kind.group, &self.kind.names.plural);
+        let (group, plural) = self.kept();
         match self.namespace.is_empty() {
             true => keys::of_kind(&self.plane, group, plural),
             false => keys::in_namespace(&self.plane, group, plural, &self.namespace),
@@ -90,13 +99,8 @@ impl Call {
 
     /// What the terms of the kind are made of.
     pub fn parts(&self) -> Parts<'_> {
-        Parts {
-            plane: self.plane.as_str(),
-            group: &self.kind.group,
-            plural: &self.kind.names.plural,
-            namespace: &self.namespace,
-            name: &self.name,
-        }
+        let (group, plural) = self.kept();
+        Parts { plane: self.plane.as_str(), group, plural, namespace: &self.namespace, name: &self.name }
     }
 
     /// There is no such object.

@@ -9,6 +9,7 @@ mod kubeconfig;
 mod names;
 
 use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime};
 
 use rustls::pki_types::CertificateDer;
@@ -17,6 +18,7 @@ use zeroize::Zeroizing;
 pub use error::CredentialsError;
 pub use names::ServerNames;
 
+use crate::identity::MASTERS;
 use authority::Authority;
 use certificate::KeyedCertificate;
 
@@ -61,27 +63,40 @@ impl Credentials {
         files::make_folder(&folder)?;
 
         let authority = Authority::open_or_create(&folder.join("ca.pem"), now)?;
-        let serving_path = folder.join("serving.pem");
-        let serving = KeyedCertificate::open_or_issue(
-            &serving_path,
-            |found| found.serves(&names) && found.is_good(&authority, now),
-            || authority.issue_serving(&names, now),
-        )?;
-        let admin = KeyedCertificate::open_or_issue(
-            &folder.join("admin.pem"),
-            |found| found.is_good(&authority, now),
-            || authority.issue_client(ADMIN_USER, crate::identity::MASTERS, now),
-        )?;
-        let token_key =
-            files::read_or_create_private(&folder.join("service-accounts.pem"), authority::new_key)
-                .and_then(|text| certificate::private_key(&folder.join("service-accounts.pem"), &text))?;
+        let (serving_path, admin_path) = (folder.join("serving.pem"), folder.join("admin.pem"));
+        let token_path = folder.join("service-accounts.pem");
+        // Every new file waits for the disk; together they wait once.
+        let (serving, admin, public, token_key) = std::thread::scope(|scope| {
+            let serving = scope.spawn(|| {
+                KeyedCertificate::open_or_issue(
+                    &serving_path,
+                    |found| found.serves(&names) && found.is_good(&authority, now),
+                    || authority.issue_serving(&names, now),
+                )
+            });
+            let admin = scope.spawn(|| {
+                KeyedCertificate::open_or_issue(
+                    &admin_path,
+                    |found| found.is_good(&authority, now),
+                    || authority.issue_client(ADMIN_USER, MASTERS, now),
+                )
+            });
+            let public = scope.spawn(|| {
+                files::replace_if_different(&directory.join(CA_FILE), authority.pem(), files::PUBLIC)
+            });
+            let token_key = files::read_or_create_private(&token_path, authority::new_key);
+            (joined(serving), joined(admin), joined(public), token_key)
+        });
+        let (serving, admin) = (serving?, admin?);
+        public?;
+        let token_key = certificate::private_key(&token_path, &token_key?)?;
         files::sync_folder(&folder)?;
-
-        files::replace_if_different(&directory.join(CA_FILE), authority.pem(), files::PUBLIC)?;
+        files::sync_folder(directory)?;
         Ok(Credentials { directory: directory.to_owned(), names, authority, serving, admin, token_key })
     }
 
-    /// The credentials with every certificate renewed whose end is near, or `None` while none is.
+    /// The credentials with every certificate renewed whose end is near, or `None` while none is. The kubeconfig is
+    /// to be written again then.
     pub fn renewed(&self, now: SystemTime) -> Result<Option<Credentials>, CredentialsError> {
         if self.serving.is_good(&self.authority, now) && self.admin.is_good(&self.authority, now) {
             return Ok(None);
@@ -139,6 +154,10 @@ impl Credentials {
     pub(crate) fn serving_key(&self) -> &[u8] {
         self.serving.key()
     }
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl std::fmt::Debug for Credentials {

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod answer;
 pub mod api;
+pub mod audit;
 pub mod authn;
 pub mod authz;
 pub mod base64;
@@ -28,6 +29,7 @@ pub mod plane;
 pub mod present;
 pub mod read;
 pub mod request;
+pub mod review;
 pub mod rights;
 pub mod select;
 pub mod server;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -15,6 +15,7 @@ use krm::status::Status;
 
 use crate::answer::{self, Answer};
 use crate::api::Api;
+use crate::audit::{AuditLog, Policy, Record, Stage};
 use crate::authn::{Authenticator, Impersonation, Presented};
 use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
 use crate::discovery;
@@ -44,6 +45,16 @@ pub struct Pipeline {
     pub limits: Arc<Limits>,
     /// What else there is to know: health, metrics, tokens.
     pub other: other::Other,
+    /// Where requests are noted down, and which.
+    pub audit: Option<Audit>,
+}
+
+/// Where requests are noted down, and which.
+pub struct Audit {
+    /// The file.
+    pub log: Arc<AuditLog>,
+    /// Which requests, and how much of them.
+    pub policy: Policy,
 }
 
 /// A request whose maker and place are known.
@@ -77,13 +88,18 @@ impl Pipeline {
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let mut noted = Noted::default();
+        let mut noted = Noted { id: id.clone(), from: Some(from), ..Noted::default() };
         let answering = AssertUnwindSafe(self.try_answer(request, peer, &mut noted)).catch_unwind();
+        let mut stage = Stage::ResponseComplete;
         let mut answer = match answering.await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(status)) => answer::failure(&status),
+            Ok(Err(status)) => {
+                noted.failure = Some(status.clone());
+                answer::failure(&status)
+            }
             Err(_) => {
                 tracing::error!(%method, path, request = id, "answering a request panicked");
+                stage = Stage::Panic;
                 let why = format!("this should not have happened; please report it with request {id}");
                 answer::failure(&Status::internal(why))
             }
@@ -91,11 +107,23 @@ impl Pipeline {
         name_request(&mut answer, &id);
         let code = answer.status().as_u16();
         let took = begun.elapsed();
-        self.other.metrics.answered(noted.labels, code, (!noted.is_watch).then_some(took));
+        self.other.metrics.answered(noted.labels.clone(), code, (!noted.is_watch).then_some(took));
+        self.note_down(&mut noted, code, stage).await;
         tracing::debug!(
             %method, path, code, user = &*noted.user, request = id, %from, micros = took.as_micros() as u64, "answered"
         );
         answer
+    }
+
+    /// Writes down how a request was answered; of a watch that it has begun.
+    async fn note_down(&self, noted: &mut Noted, code: u16, stage: Stage) {
+        let (Some(audit), Some(record)) = (&self.audit, &mut noted.record) else { return };
+        record.answered(code, noted.failure.as_ref());
+        let begun = noted.is_watch && noted.failure.is_none();
+        let stage = if begun { Stage::ResponseStarted } else { stage };
+        if let Some(event) = record.event(stage, SystemTime::now()) {
+            audit.log.write(event).await;
+        }
     }
 
     async fn try_answer<B>(
@@ -114,47 +142,70 @@ impl Pipeline {
         };
         let presented =
             Presented { headers: &parts.headers, peer, path: parts.uri.path(), plane: plane.as_str() };
-        let who = self.authenticator.authenticate(&presented).await.map_err(|refused| {
-            tracing::debug!(reason = %refused, "a request was not believed");
-            Status::unauthorized()
-        })?;
+        let authenticated = self.authenticator.authenticate(&presented).await;
+        let uri = parts.uri.clone();
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let is_head = parts.method == Method::HEAD;
         let mut known = Known {
             path: parts.uri.path().to_owned(),
             plane,
             route,
-            who,
+            who: authenticated.as_ref().map(Clone::clone).unwrap_or_default(),
             really: None,
             method: parts.method,
             query,
             headers: parts.headers,
         };
-        *noted = Noted::of(&known);
-        self.authorize(&mut known)?;
+        noted.tell(&known);
+        if let (Some(audit), Some(from)) = (&self.audit, noted.from) {
+            let seen = (&uri, &known.headers, from);
+            let now = SystemTime::now();
+            noted.record =
+                Record::begin(&audit.policy, &noted.id, &known.who, &known.attributes(), seen, now);
+        }
+        if let Err(refused) = authenticated {
+            tracing::debug!(reason = %refused, "a request was not believed");
+            return Err(Status::unauthorized());
+        }
+        self.authorize(&mut known, noted)?;
         let is_watch = known.is_watch();
         let ticket = self.limits.enter(&known.who.user, is_watch)?;
         let body = body::read(&known.headers, body).await?;
+        if let Some(record) = &mut noted.record {
+            record.requested(&body);
+        }
         let answer = self.dispatch(&known, body).await?;
-        let answer = if is_watch { hold(answer, ticket) } else { answer };
+        let answer = if is_watch { hold(answer, self.end_of_watch(ticket, noted)) } else { answer };
         Ok(if is_head { without_body(answer) } else { answer })
     }
 
     /// Finds out whether the request may be made, in whose name it is made.
-    fn authorize(&self, known: &mut Known) -> Result<(), Status> {
+    fn authorize(&self, known: &mut Known, noted: &mut Noted) -> Result<(), Status> {
         let impersonation = Impersonation::requested(&known.headers)?;
         let rights = InPlane { api: &self.api, plane: &known.plane };
         if let Some(impersonation) = impersonation {
             let attributes = known.attributes();
             let acted = impersonation.decide(&rights, &known.who, &attributes)?;
+            if let Some(record) = &mut noted.record {
+                record.impersonating(&acted);
+            }
             known.really = Some(std::mem::replace(&mut known.who, acted.identity));
         }
         let attributes = known.attributes();
         let decision = rights.decide(&known.who, &attributes);
+        if let Some(record) = &mut noted.record {
+            record.decided(&decision);
+        }
         match decision.allowed {
             true => Ok(()),
             false => Err(attributes.forbidden(&known.who, &decision.reason)),
         }
+    }
+
+    /// What happens when the stream of a watch ends: it no longer counts, and its end is noted down.
+    fn end_of_watch(&self, ticket: Ticket, noted: &Noted) -> EndOfWatch {
+        let audit = self.audit.as_ref().map(|audit| audit.log.clone());
+        EndOfWatch { _ticket: ticket, note: audit.zip(noted.record.clone()) }
     }
 
     async fn dispatch(&self, known: &Known, body: Bytes) -> Result<Answer, Status> {
@@ -271,13 +322,34 @@ impl Known {
 /// What is remembered of a request while it is answered.
 #[derive(Default)]
 struct Noted {
+    id: String,
+    from: Option<SocketAddr>,
     labels: Labels,
     user: Arc<str>,
     is_watch: bool,
+    record: Option<Record>,
+    failure: Option<Status>,
+}
+
+/// Lives as long as the stream of a watch.
+struct EndOfWatch {
+    _ticket: Ticket,
+    note: Option<(Arc<AuditLog>, Record)>,
+}
+
+impl Drop for EndOfWatch {
+    fn drop(&mut self) {
+        if let Some((log, mut record)) = self.note.take() {
+            record.answered(200, None);
+            if let Some(event) = record.event(Stage::ResponseComplete, SystemTime::now()) {
+                log.write_now(event);
+            }
+        }
+    }
 }
 
 impl Noted {
-    fn of(known: &Known) -> Noted {
+    fn tell(&mut self, known: &Known) {
         let attributes = known.attributes();
         let scope = match (attributes.path, attributes.name.is_empty(), attributes.namespace.is_empty()) {
             (Some(_), _, _) => "",
@@ -285,7 +357,7 @@ impl Noted {
             (None, true, false) => "namespace",
             (None, true, true) => "cluster",
         };
-        let labels = Labels {
+        self.labels = Labels {
             verb: attributes.verb.to_uppercase(),
             group: attributes.group.to_owned(),
             version: attributes.version.to_owned(),
@@ -293,17 +365,17 @@ impl Noted {
             subresource: attributes.subresource.to_owned(),
             scope: scope.to_owned(),
         };
-        Noted { labels, user: known.who.user.clone(), is_watch: known.is_watch() }
+        self.user = known.who.user.clone();
+        self.is_watch = known.is_watch();
     }
 }
 
-/// Keeps the ticket of a watch until its stream ends.
-fn hold(answer: Answer, ticket: Ticket) -> Answer {
-    let ticket = Arc::new(ticket);
+/// Keeps what ends with a watch until its stream does.
+fn hold(answer: Answer, end: EndOfWatch) -> Answer {
     answer.map(|body| {
         body.map_frame(move |frame| {
-            // The ticket goes when the body, and with it this, does.
-            let _held = &ticket;
+            // It goes when the body, and with it this, does.
+            let _held = &end;
             frame
         })
         .boxed_unsync()

@@ -40,12 +40,17 @@ impl<'a> Presenter<'a> {
     }
 
     fn is_as_stored(&self, written_at: u64) -> bool {
-        self.version == self.kind.storage && written_at >= self.kind.versions[self.version].since
+        self.kind.mirror.is_none()
+            && self.version == self.kind.storage
+            && written_at >= self.kind.versions[self.version].since
     }
 }
 
 /// Makes another version of a stored object: its type, and what the schema of that version adds and drops.
 pub fn convert(kind: &Kind, version: usize, mut object: Object, written_at: u64) -> Object {
+    if let Some(mirror) = &kind.mirror {
+        return (mirror.show)(object);
+    }
     let target = &kind.versions[version];
     if version == kind.storage && written_at >= target.since {
         return object;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::Version;
+use krm::kind::{Kind, Version};
 use krm::selector::{FieldSelector, LabelSelector, Operator, field_text};
 use krm::status::Status;
 use store::{Entry, Key, Snapshot};
@@ -22,7 +22,7 @@ pub struct Selection {
 
 impl Selection {
     /// Reads both selectors; fields must be ones that the version lets be selected.
-    pub fn parse(labels: &str, fields: &str, version: &Version) -> Result<Selection, Status> {
+    pub fn parse(labels: &str, fields: &str, kind: &Kind, version: &Version) -> Result<Selection, Status> {
         let labels = LabelSelector::parse(labels).map_err(Status::bad_request)?;
         let fields = FieldSelector::parse(fields).map_err(Status::bad_request)?;
         for requirement in fields.requirements() {
@@ -33,7 +33,12 @@ impl Selection {
                 return Err(Status::bad_request(format!("field label not supported: {field}")));
             }
         }
-        Ok(Selection { labels, fields })
+        let Some(mirror) = &kind.mirror else { return Ok(Selection { labels, fields }) };
+        let kept = fields.requirements().iter().cloned().map(|mut requirement| {
+            requirement.field = mirror.kept_field(&requirement.field).to_owned();
+            requirement
+        });
+        Ok(Selection { labels, fields: FieldSelector::of(kept.collect()) })
     }
 
     /// Whether every object is meant.

@@ -189,6 +189,9 @@ pub fn current(call: &Call, view: &mut View) -> Result<Option<(Arc<Entry>, Objec
 
 /// An object at the call's version, as it is stored.
 pub fn to_storage(call: &Call, mut object: Object) -> Object {
+    if let Some(mirror) = &call.kind.mirror {
+        return (mirror.keep)(object);
+    }
     let stored = call.kind.stored();
     object.set_type(&call.kind.api_version(&stored.name), &call.kind.names.kind);
     object

@@ -1,6 +1,7 @@
 //! `groundplane serve`: the control plane.
 
 mod bootstrap;
+mod controllers;
 mod data;
 mod open;
 
@@ -10,11 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use apiserver::api::Api;
+use apiserver::audit::{AuditLog, Policy, Rotation};
 use apiserver::authn::{Authenticator, ServiceAccountTokens, TokenFile};
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::limits::{self, Limits};
-use apiserver::pipeline::Pipeline;
+use apiserver::pipeline::{Audit, Pipeline};
 use apiserver::tls::ServerTls;
 use apiserver::{accounts, server};
 use tokio::net::TcpListener;
@@ -56,6 +58,22 @@ pub struct Arguments {
     /// Issuers whose tokens are believed, as in Kubernetes' AuthenticationConfiguration.
     #[arg(long, value_name = "FILE")]
     authentication_config: Option<PathBuf>,
+
+    /// Where requests are noted down; "none" for nowhere. The data folder's audit.log unless said.
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<PathBuf>,
+
+    /// Which requests are noted down, as in Kubernetes' audit policy.
+    #[arg(long, value_name = "FILE")]
+    audit_policy: Option<PathBuf>,
+
+    /// A new audit log is begun when it has this many megabytes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+    audit_log_megabytes: u64,
+
+    /// How many old audit logs are kept.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    audit_log_files: u32,
 
     /// Which controllers run here: a list of names, "all" or "none".
     #[arg(long, value_name = "NAMES", default_value = "all")]
@@ -126,6 +144,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             .map_err(|error| Failure::new(format_args!("reading {}", path.display()), error))?;
         authenticator = authenticator.with_token_file(file);
     }
+    let audit = audit(&folder, &arguments)?;
+    let log = audit.as_ref().map(|audit| audit.log.clone());
     let stopping = Arc::new(AtomicBool::new(false));
     let pipeline = Arc::new(Pipeline {
         api: api.clone(),
@@ -142,7 +162,9 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             stopping: stopping.clone(),
             openapi: apiserver::openapi::Documents::default(),
         },
+        audit,
     });
+    controllers::start(&api, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
     let serving = tokio::spawn(server::serve(listener, tls, pipeline, stopped));
     tell(&url, &kubeconfig);
@@ -155,7 +177,36 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     store.close().await.map_err(|error| Failure::new("closing the store", error))?;
     let _ = serving.await;
     let _ = following.await;
+    if let Some(log) = log
+        && !log.close().await
+    {
+        tracing::warn!("the end of the audit log may be missing");
+    }
     Ok(())
+}
+
+/// Where requests are noted down: in the data folder unless another place is asked for.
+fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit>, Failure> {
+    let path = arguments.audit_log.clone().unwrap_or_else(|| folder.join("audit.log"));
+    if path.as_os_str() == "none" {
+        return Ok(None);
+    }
+    let rotation =
+        Rotation { max_bytes: arguments.audit_log_megabytes << 20, keep: arguments.audit_log_files };
+    let log = AuditLog::open(&path, rotation)
+        .map_err(|error| Failure::new(format_args!("opening the audit log {}", path.display()), error))?;
+    let policy = match &arguments.audit_policy {
+        None => Policy::default(),
+        Some(path) => {
+            let failed = |why: &dyn std::fmt::Display| {
+                Failure::new(format_args!("reading the audit policy {}", path.display()), why)
+            };
+            let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+            let yaml = krm::decode::read_yaml(&bytes).map_err(|error| failed(&error))?;
+            Policy::from_json(&yaml.value).map_err(|error| failed(&error))?
+        }
+    };
+    Ok(Some(Audit { log: Arc::new(log), policy }))
 }
 
 /// Where clients on this machine reach a listener.

@@ -13,14 +13,17 @@ mod node;
 mod parse;
 mod pattern;
 mod prune;
+mod report;
 mod validate;
 
 use serde_json::Value;
 
 pub use correlation::{Correlation, OldItems};
+pub use format::Format;
 pub use from_types::schema_of;
 pub use node::{Additional, JsonType, ListType, Node};
 pub use parse::SchemaError;
+pub use pattern::Pattern;
 
 use crate::field::{FieldError, Path};
 
@@ -72,8 +75,8 @@ impl Schema {
 
     /// Everything that is wrong with a new object, or with what has changed since `old`.
     ///
-    /// What was wrong before and has not changed is tolerated. The object's own metadata is not looked at beyond what
-    /// the schema says.
+    /// What was wrong before and has not changed is tolerated; `old` is the old object as it reads now, pruned and with
+    /// defaults. The object's own metadata is not looked at beyond what the schema says.
     pub fn validate(&self, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
         let mut errors = self.validate_shape(new, old);
         errors.extend(embedded::validate(&self.root, new));

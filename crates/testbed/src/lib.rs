@@ -2,3 +2,4 @@
 
 pub mod etcd;
 pub mod linearizable;
+pub mod server;

@@ -161,3 +161,6 @@ fn is_loopback(host: &str) -> bool {
 fn failed(url: &str, why: impl std::fmt::Display) -> FetchError {
     FetchError { url: url.to_owned(), why: why.to_string() }
 }
+
+#[cfg(test)]
+mod tests;

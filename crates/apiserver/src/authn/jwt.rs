@@ -11,6 +11,7 @@ use crate::base64;
 const MAX_BYTES: usize = 64 << 10;
 
 /// A token taken apart. What it claims is not proved.
+#[derive(Clone)]
 pub(super) struct Unproved<'a> {
     /// How it says it was signed.
     algorithm: Option<Algorithm>,
@@ -53,11 +54,11 @@ impl<'a> Unproved<'a> {
     }
 
     /// What it claims, if one of these keys signed it. The key decides how, not the token.
-    pub fn proved_by<'k>(&self, keys: impl IntoIterator<Item = &'k Key>) -> Option<Claims<'_>> {
+    pub fn proved_by<'k>(self, keys: impl IntoIterator<Item = &'k Key>) -> Option<Map<String, Value>> {
         let algorithm = self.algorithm?;
         let message = self.signed.as_bytes();
-        let mut keys = keys.into_iter();
-        keys.any(|key| key.verifies(algorithm, message, &self.signature)).then_some(Claims(&self.claims))
+        let proved = keys.into_iter().any(|key| key.verifies(algorithm, message, &self.signature));
+        proved.then_some(self.claims)
     }
 }
 
@@ -72,7 +73,7 @@ fn decode(part: &str) -> Option<Map<String, Value>> {
 
 /// What a token claims that was signed by somebody who is believed.
 #[derive(Clone, Copy)]
-pub(super) struct Claims<'a>(&'a Map<String, Value>);
+pub(super) struct Claims<'a>(pub &'a Map<String, Value>);
 
 /// Why a token is not good at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

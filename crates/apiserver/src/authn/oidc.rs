@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 pub use config::{Anonymous, AuthenticationConfig, ConfigError};
 
-use super::jwt::{Claims, Unproved, Untimely};
+use super::jwt::{Claims, Untimely};
 use super::{Fetch, HttpFetch, Proven, Verdict};
 use config::IssuerConfig;
 use keys::IssuerKeys;
@@ -54,14 +54,12 @@ impl Issuer {
 
     /// Whether a token is this issuer's, and good.
     pub(super) async fn judge(&self, token: &str, now: SystemTime) -> Verdict {
-        let Some(token) = Unproved::parse(token).filter(|token| token.issuer() == self.config.url) else {
-            return Verdict::NotMine;
+        let claims = match self.keys.prove(&self.config.url, token).await {
+            None => return Verdict::NotMine,
+            Some(Ok(claims)) => claims,
+            Some(Err(why)) => return Verdict::Bad(format!("oidc: verify token: {why}")),
         };
-        let claims = match self.keys.prove(&token).await {
-            Ok(claims) => claims,
-            Err(why) => return Verdict::Bad(format!("oidc: verify token: {why}")),
-        };
-        match self.believe(claims, now) {
+        match self.believe(Claims(&claims), now) {
             Ok(proven) => Verdict::Good(proven),
             Err(why) => Verdict::Bad(format!("oidc: {why}")),
         }

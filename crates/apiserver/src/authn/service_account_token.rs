@@ -1,15 +1,17 @@
 //! Tokens of service accounts: issued and signed by us, good only as long as the account is there.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use krm::field::quote;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::jwk::Key;
 use super::jwt::{self, Claims, Unproved, Untimely};
+use super::proved::{self, Proved};
 use super::service_account::{service_account_groups, service_account_user};
 use super::{CREDENTIAL_ID, Proven, Verdict};
 use crate::base64;
@@ -96,6 +98,7 @@ pub struct ServiceAccountTokens {
     issuer: String,
     audiences: Vec<String>,
     random: SystemRandom,
+    proved: Proved,
 }
 
 impl ServiceAccountTokens {
@@ -112,7 +115,15 @@ impl ServiceAccountTokens {
         let spki = [&P256_SPKI_HEAD[..], point].concat();
         let kid = base64::url(digest(&SHA256, &spki).as_ref());
         let key = Key::p256(&kid, point);
-        Ok(ServiceAccountTokens { pair, key, kid, issuer: issuer.into(), audiences, random })
+        Ok(ServiceAccountTokens {
+            pair,
+            key,
+            kid,
+            issuer: issuer.into(),
+            audiences,
+            random,
+            proved: Proved::default(),
+        })
     }
 
     /// Who issues the tokens.
@@ -199,18 +210,30 @@ impl ServiceAccountTokens {
         accounts: &dyn ServiceAccounts,
         now: SystemTime,
     ) -> Verdict {
-        let Some(token) = Unproved::parse(token).filter(|token| token.issuer() == self.issuer) else {
-            return Verdict::NotMine;
+        let claims = match self.prove(token) {
+            None => return Verdict::NotMine,
+            Some(Err(reason)) => return Verdict::Bad(reason.to_owned()),
+            Some(Ok(claims)) => claims,
         };
-        if token.kid.as_ref().is_some_and(|kid| *kid != self.kid) {
-            return Verdict::Bad("invalid signature, no keys found".to_owned());
-        }
-        let Some(claims) = token.proved_by([&self.key]) else {
-            return Verdict::Bad("service account token has an invalid signature".to_owned());
-        };
-        match self.believe(claims, plane, wanted, accounts, now) {
+        match self.believe(Claims(&claims), plane, wanted, accounts, now) {
             Ok(proven) => Verdict::Good(proven),
             Err(reason) => Verdict::Bad(reason),
+        }
+    }
+
+    /// What the token claims, if we have signed it; `None` if it does not say so.
+    fn prove(&self, token: &str) -> Option<Result<Arc<Map<String, Value>>, &'static str>> {
+        let hash = proved::hash(token);
+        if let Some(claims) = self.proved.recall(&hash) {
+            return Some(Ok(claims));
+        }
+        let token = Unproved::parse(token).filter(|token| token.issuer() == self.issuer)?;
+        if token.kid.as_ref().is_some_and(|kid| *kid != self.kid) {
+            return Some(Err("invalid signature, no keys found"));
+        }
+        match token.proved_by([&self.key]) {
+            Some(claims) => Some(Ok(self.proved.remember(hash, claims))),
+            None => Some(Err("service account token has an invalid signature")),
         }
     }
 

@@ -1,4 +1,5 @@
 mod impersonating;
+mod odd_input;
 mod service_accounts;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
 mod against_naive;
+mod covering;
 mod escalating;
 mod starting;
 

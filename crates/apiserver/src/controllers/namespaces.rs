@@ -63,7 +63,9 @@ async fn empty(client: &Client, plane: &Plane, namespace: &str) -> Result<Vec<St
     let api = client.api();
     let catalog = api.kinds().of(plane);
     let mut remaining = Vec::new();
-    for kind in catalog.all().filter(|kind| kind.is_namespaced() && kind.takes("delete")) {
+    for kind in
+        catalog.all().filter(|kind| kind.is_namespaced() && kind.takes("delete") && kind.mirror.is_none())
+    {
         let prefix = keys::in_namespace(plane, &kind.group, &kind.names.plural, namespace);
         let snapshot = api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
         for (key, _) in snapshot.list(prefix.as_bytes()) {

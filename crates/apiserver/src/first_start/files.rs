@@ -67,18 +67,15 @@ pub(super) fn read_private(path: &Path) -> Result<Option<Zeroizing<String>>, Cre
     }
 }
 
-/// Puts `text` in the place of what `path` holds, unless it holds that already.
+/// Puts `text` in the place of what `path` holds, unless it holds that already. The folder is not synced: what is put
+/// there can be made again.
 pub(super) fn replace_if_different(path: &Path, text: &str, mode: u32) -> Result<(), CredentialsError> {
     let same_mode = std::fs::metadata(path).is_ok_and(|found| found.mode() & 0o777 == mode);
     if same_mode && std::fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
     let temporary = Temporary::write(path, text, mode)?;
-    rename(&temporary.path, path).map_err(failed("replace", path))?;
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => sync_folder(folder),
-        _ => sync_folder(Path::new(".")),
-    }
+    rename(&temporary.path, path).map_err(failed("replace", path))
 }
 
 /// Makes new names in `folder` survive a loss of power.

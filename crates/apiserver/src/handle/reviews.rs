@@ -1,24 +1,116 @@
-//! Reviews: questions about who somebody is and what they may do. They are asked, not stored.
+//! Reviews: questions about who somebody is and what they may do, and tokens of service accounts. They are asked, not
+//! stored.
+
+use std::time::SystemTime;
 
 use bytes::Bytes;
+use krm::Object;
 use krm::status::Status;
+use serde_json::Value;
 
-use crate::answer::Answer;
+use super::body::decode;
+use crate::answer::{self, Answer};
+use crate::authn::Account;
 use crate::call::Call;
-use crate::pipeline::{Known, Pipeline};
+use crate::pipeline::{InPlane, Known, Pipeline};
+use crate::request::accept::Accept;
 use crate::request::path::Target;
+use crate::request::query::WriteOptions;
+use crate::review;
 
 /// A question that is answered at once.
-pub struct Review {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Review {
+    /// May I?
+    SelfAccess,
+    /// May she?
+    Access,
+    /// May she, in this namespace?
+    LocalAccess,
+    /// What may I?
+    SelfRules,
+    /// Who am I?
+    SelfSubject,
+    /// Whose token is this?
+    Token,
+    /// A token for a service account.
+    TokenRequest,
+}
 
 /// The question that a call asks, if it asks one.
-pub fn of(_: &Call, _: &Target) -> Option<Review> {
-    None
+pub fn of(call: &Call, target: &Target) -> Option<Review> {
+    match (call.kind.group.as_str(), call.kind.names.plural.as_str(), target.subresource.as_str()) {
+        ("authorization.k8s.io", "selfsubjectaccessreviews", "") => Some(Review::SelfAccess),
+        ("authorization.k8s.io", "subjectaccessreviews", "") => Some(Review::Access),
+        ("authorization.k8s.io", "localsubjectaccessreviews", "") => Some(Review::LocalAccess),
+        ("authorization.k8s.io", "selfsubjectrulesreviews", "") => Some(Review::SelfRules),
+        ("authentication.k8s.io", "selfsubjectreviews", "") => Some(Review::SelfSubject),
+        ("authentication.k8s.io", "tokenreviews", "") => Some(Review::Token),
+        ("", "serviceaccounts", "token") => Some(Review::TokenRequest),
+        _ => None,
+    }
 }
 
 impl Review {
     /// Answers it.
-    pub async fn answer(&self, _: &Pipeline, _: &Known, _: &Call, _: &Bytes) -> Result<Answer, Status> {
-        Err(Status::no_such_resource())
+    pub async fn answer(
+        self,
+        pipeline: &Pipeline,
+        known: &Known,
+        call: &Call,
+        body: &Bytes,
+    ) -> Result<Answer, Status> {
+        if known.method != http::Method::POST {
+            return Err(Status::method_not_allowed());
+        }
+        let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
+        let options = WriteOptions::read(&known.query, "CreateOptions", false)?;
+        let rights = InPlane { api: &pipeline.api, plane: &known.plane };
+        let (object, warnings) = match self {
+            Review::TokenRequest => (read_token_request(body)?, Vec::new()),
+            _ => decode(call, &known.headers, body, options.validation)?,
+        };
+        let answered = match self {
+            Review::SelfAccess => review::self_subject_access(&rights, &known.who, object)?,
+            Review::Access => review::subject_access(&rights, object)?,
+            Review::LocalAccess => review::local_subject_access(&rights, &call.namespace, object)?,
+            Review::SelfRules => review::self_subject_rules(&rights, &known.who, &object)?,
+            Review::SelfSubject => review::self_subject(&call.api_version(), &known.who, pipeline.api.now()),
+            Review::Token => review::token(&pipeline.authenticator, known.plane.as_str(), object).await?,
+            Review::TokenRequest => token(pipeline, call, object)?,
+        };
+        let mut answer = answer::object::value(&accept, 201, &Value::Object(answered.0));
+        answer::warn(&mut answer, &warnings);
+        Ok(answer)
     }
+}
+
+fn read_token_request(body: &Bytes) -> Result<Object, Status> {
+    if body.starts_with(b"k8s\0") {
+        return krm::proto::decode(body).map_err(|error| Status::bad_request(error.to_string()));
+    }
+    let decoded = krm::decode::read(body, krm::decode::Format::Json);
+    decoded.map(|decoded| Object(decoded.object)).map_err(|refusal| refusal.status("TokenRequest", body))
+}
+
+/// Issues a token for the service account that the call names.
+fn token(pipeline: &Pipeline, call: &Call, request: Object) -> Result<Object, Status> {
+    let key = call.key()?;
+    let snapshot = pipeline.api.store().latest();
+    let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?;
+    let object = crate::encode::read(&pipeline.api.reveal(&key, entry)?)?;
+    let account = Account {
+        plane: call.plane.as_str(),
+        namespace: &call.namespace,
+        name: &call.name,
+        uid: object.uid(),
+        secret: None,
+    };
+    let accounts = crate::accounts::Accounts::new(pipeline.api.clone());
+    let secret_uid = |name: &str| {
+        crate::authn::ServiceAccounts::secret_uid(&accounts, call.plane.as_str(), &call.namespace, name)
+    };
+    let answer =
+        review::token_request(&pipeline.other.tokens, &account, &secret_uid, request, SystemTime::now())?;
+    Ok(answer.object)
 }

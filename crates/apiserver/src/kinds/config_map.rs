@@ -37,7 +37,10 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
         .says("", "ConfigMap holds configuration for others to read.")
-        .says("data", "Texts by key. A key has letters, digits, '-', '_' and '.', and is not also in binaryData.")
+        .says(
+            "data",
+            "Texts by key. A key has letters, digits, '-', '_' and '.', and is not also in binaryData.",
+        )
         .says("binaryData", "Bytes by key, as base64. A key is made as in data, and is not also there.")
         .says("immutable", "When true, data can't be changed any more, and neither can this.");
     let mut kind = declare::core("", "ConfigMap", "configmaps", Scope::Namespaced, &SHAPE, &outline);
@@ -104,7 +107,7 @@ pub fn unchanged(change: &RawChange<'_>, new: &Object, fields: &[&str]) -> Vec<F
 
 /// The entries of a map of an object.
 pub fn entries<'a>(object: &'a Object, field: &str) -> &'a Map<String, Value> {
-    static NONE: Map<String, Value> = Map::new();
+    static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     object.get(field).and_then(Value::as_object).unwrap_or(&NONE)
 }
 

@@ -23,8 +23,14 @@ pub fn kind() -> Kind {
         .says("spec.versions[].served", "Whether the version can be asked for.")
         .says("spec.versions[].storage", "Whether objects are stored in it; true for exactly one.")
         .says("spec.versions[].schema", "What objects look like: their fields, defaults and rules.")
-        .says("spec.versions[].subresources", "Whether status is written apart, and where the numbers of a Scale are.")
-        .says("spec.versions[].additionalPrinterColumns", "What a table of objects shows besides their names.")
+        .says(
+            "spec.versions[].subresources",
+            "Whether status is written apart, and where the numbers of a Scale are.",
+        )
+        .says(
+            "spec.versions[].additionalPrinterColumns",
+            "What a table of objects shows besides their names.",
+        )
         .says("spec.versions[].selectableFields", "Fields that a field selector may name.")
         .says("spec.conversion", "How objects get from one version to another.")
         .says("spec.preserveUnknownFields", "Of earlier versions of the API; false.")

@@ -21,8 +21,5 @@ pub static DELETE_OPTIONS: Shape = Shape::Struct(&Struct {
 static PRECONDITIONS: Struct = Struct {
     name: "Preconditions",
     type_name: "v1.Preconditions",
-    fields: &[
-        Field::if_absent("uid", Shape::Text("types.UID")),
-        Field::if_absent("resourceVersion", STRING),
-    ],
+    fields: &[Field::if_absent("uid", Shape::Text("types.UID")), Field::if_absent("resourceVersion", STRING)],
 };

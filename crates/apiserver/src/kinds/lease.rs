@@ -51,7 +51,10 @@ pub fn kind() -> Kind {
         .says("", "Lease says who holds something, and until when.")
         .says("spec", "Who holds it, and until when.")
         .says("spec.holderIdentity", "Who holds it.")
-        .says("spec.leaseDurationSeconds", "How long after renewTime others have to wait before they may take it.")
+        .says(
+            "spec.leaseDurationSeconds",
+            "How long after renewTime others have to wait before they may take it.",
+        )
         .says("spec.acquireTime", "When its holder got it.")
         .says("spec.renewTime", "When its holder last renewed it.")
         .says("spec.leaseTransitions", "How often it went from one holder to another.")

@@ -47,7 +47,10 @@ pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
         .says("", "Secret holds what only those may read who were allowed to.")
         .says("data", "Bytes by key, as base64. A key has letters, digits, '-', '_' and '.'.")
-        .says("stringData", "Texts by key, for writing alone: each becomes an entry of data, in place of one of its name.")
+        .says(
+            "stringData",
+            "Texts by key, for writing alone: each becomes an entry of data, in place of one of its name.",
+        )
         .says("type", "What the secret is for; some types ask for keys. It can't be changed.")
         .says("immutable", "When true, data can't be changed any more, and neither can this.");
     let mut kind = declare::core("", "Secret", "secrets", Scope::Namespaced, &SHAPE, &outline);

@@ -26,7 +26,8 @@ pub struct Listed {
 
 /// Finds what the options ask for.
 pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> {
-    let selection = Selection::parse(&options.label_selector, &options.field_selector, call.version())?;
+    let selection =
+        Selection::parse(&options.label_selector, &options.field_selector, &call.kind, call.version())?;
     let place = Place::of(call, options).await?;
     let prefix = call.prefix();
     let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0);

@@ -46,7 +46,8 @@ pub async fn open(
     accept: &Accept,
     options: &ListOptions,
 ) -> Result<Result<Opened, Status>, Status> {
-    let selection = Selection::parse(&options.label_selector, &options.field_selector, call.version())?;
+    let selection =
+        Selection::parse(&options.label_selector, &options.field_selector, &call.kind, call.version())?;
     let (from, initial) = start(call, options).await?;
     let watch = match call.api.store().watch(call.prefix().as_bytes(), from) {
         Ok(watch) => watch,

@@ -7,6 +7,22 @@ use rustls::{ClientConfig, ClientConnection, ServerConnection};
 use super::*;
 use crate::first_start::ServerNames;
 
+/// Of the subject O=staff, CN=first, O=ops, CN=ann.
+const CERTIFICATE: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBzzCCAXWgAwIBAgIUSdAIXRSAoOr2PXutHvUEqiaQATIwCgYIKoZIzj0EAwIw
+PDEOMAwGA1UECgwFc3RhZmYxDjAMBgNVBAMMBWZpcnN0MQwwCgYDVQQKDANvcHMx
+DDAKBgNVBAMMA2FubjAgFw0yNjExMTYwNTA4MTJaGA8yMTI2MTAyMzA1MDgxMlow
+PDEOMAwGA1UECgwFc3RhZmYxDjAMBgNVBAMMBWZpcnN0MQwwCgYDVQQKDANvcHMx
+DDAKBgNVBAMMA2FubjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNxlt6oSBWbO
+ZMnv2cpNb9X+AWOksN3OS2e04XuOVDtVB47j8Fob3FlbUzej1NPklxXTUGC1joL3
+VZ1a5PIoeqOjUzBRMB0GA1UdDgQWBBQJB6tg4NP+fVkfuyZQAEoyouJLyzAfBgNV
+HSMEGDAWgBQJB6tg4NP+fVkfuyZQAEoyouJLyzAPBgNVHRMBAf8EBTADAQH/MAoG
+CCqGSM49BAMCA0gAMEUCIEtQk8KAoOQp0F+EqKyxx24j1I5+OcPjoNRz6V/JUeYC
+AiEAxqPlwb1w/jKQBF+PkhPixyZUZJRStJSNAVdZQQrLN5k=
+-----END CERTIFICATE-----
+";
+
 struct Stage {
     _dir: tempfile::TempDir,
     credentials: Credentials,
@@ -148,4 +164,24 @@ fn garbage_is_nobody() {
     assert!(matches!(stage.tls.peer(Some(&garbage)), Peer::Refused { .. }));
     let (pem, _) = stage.credentials.issue_client("", "staff").unwrap();
     assert_eq!(identity_of(&CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_certificate_is_too_odd(bytes: Vec<u8>, at in 0..400_usize, byte: u8) {
+        let _ = identity_of(&bytes);
+        let mut damaged = CertificateDer::from_pem_slice(CERTIFICATE.as_bytes()).unwrap().to_vec();
+        let at = at % damaged.len();
+        damaged[at] = byte;
+        let _ = identity_of(&damaged);
+        let _ = identity_of(&damaged[..at]);
+    }
+}
+
+#[test]
+fn every_organization_is_a_group_and_the_last_name_is_the_user() {
+    let certificate = CertificateDer::from_pem_slice(CERTIFICATE.as_bytes()).unwrap();
+    let identity = identity_of(&certificate).unwrap();
+    assert_eq!(&*identity.user, "ann");
+    assert_eq!(identity.groups, ["staff".into(), "ops".into()]);
 }

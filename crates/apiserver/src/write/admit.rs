@@ -9,8 +9,10 @@ use store::View;
 
 use super::guarded::Guarded;
 use super::references;
+use crate::authz::{Attributes, RBAC_GROUP, check_escalation};
 use crate::call::Call;
 use crate::keys;
+use crate::pipeline::InPlane;
 use krm::body::FieldValidation;
 
 /// The reason of a refusal that means: this server's reading of the kind is behind; read it again and try again.
@@ -78,11 +80,12 @@ pub fn shape(call: &Call, object: Object) -> Result<(Object, Vec<String>), Strin
     match call.kind.shape {
         Some(shape) => krm::shape::conform(&mut value, shape, &Path::ROOT, &mut unknown)?,
         None => {
-            unknown = call.version().schema.prune(&mut value);
             if let Some(metadata) = value.get_mut("metadata") {
                 krm::meta::coerce(metadata, &Path::of("metadata"), &mut unknown)?;
             }
-            unknown.sort();
+            let schema = &call.version().schema;
+            unknown.extend(schema.prune(&mut value));
+            unknown.extend(schema.coerce_embedded(&mut value).map_err(|error| error.to_string())?);
         }
     }
     call.version().schema.default(&mut value);
@@ -135,17 +138,41 @@ pub fn check(
     if call.subresource.is_empty() {
         errors.extend(references::check(call, view, change));
     }
+    nothing_is_given_away(call, change)?;
     if !errors.is_empty() {
         return Err(Status::invalid(&call.kind.subject(), new.name(), &errors));
     }
     rules(call, view, change)
 }
 
+/// Nobody grants rights that they don't have.
+fn nothing_is_given_away(call: &Call, change: &RawChange<'_>) -> Result<(), Status> {
+    let Some(new) = change.new.filter(|_| call.kind.group == RBAC_GROUP) else { return Ok(()) };
+    let rights = InPlane { api: &call.api, plane: &call.plane };
+    let request = Attributes {
+        verb: if change.old.is_some() { "update" } else { "create" },
+        group: &call.kind.group,
+        version: &call.version().name,
+        resource: &call.kind.names.plural,
+        namespace: &call.namespace,
+        name: new.name(),
+        ..Attributes::default()
+    };
+    call.api
+        .followers()
+        .rights
+        .in_plane(&call.plane, |rbac| check_escalation(rbac, &rights, &call.who, &request, change.old, new))
+}
+
 fn fields(call: &Call, change: &RawChange<'_>) -> Vec<FieldError> {
     let Some(new) = change.new else { return Vec::new() };
     let value = Value::Object(new.0.clone());
     let old = change.old.map(|old| Value::Object(old.0.clone()));
-    let mut errors = call.version().schema.validate(&value, old.as_ref());
+    let schema = &call.version().schema;
+    let mut errors = match call.subresource.as_str() {
+        "status" if call.kind.shape.is_none() => schema.validate_status(&value, old.as_ref()),
+        _ => schema.validate(&value, old.as_ref()),
+    };
     for validate in &call.kind.validations {
         errors.extend(validate(change));
     }

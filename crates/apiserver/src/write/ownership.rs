@@ -1,7 +1,7 @@
 //! Who owns the fields of what is written.
 
 use krm::Object;
-use krm::ownership::{Applier, Timestamp, manager_of};
+use krm::ownership::{Applier, manager_of};
 use krm::status::Status;
 
 use crate::call::Call;
@@ -12,7 +12,7 @@ pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &W
     let api_version = call.api_version();
     let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
     let manager = manager_of(&options.manager, &call.agent);
-    let now = Timestamp::from_unix(call.api.now().seconds);
+    let now = call.api.now();
     if let Err(error) = endpoint.update(old, new, &manager, now) {
         // The write counts more than the note of who made it.
         tracing::warn!(kind = call.kind.names.kind, name = new.name(), %error, "nobody owns its fields now");
@@ -29,6 +29,6 @@ pub fn apply(
     let api_version = call.api_version();
     let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
     let applier = Applier { manager: &options.manager, force: options.force.unwrap_or(false) };
-    let now = Timestamp::from_unix(call.api.now().seconds);
+    let now = call.api.now();
     endpoint.apply(old, wanted, applier, now).map_err(|error| error.status())
 }

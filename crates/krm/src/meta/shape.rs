@@ -3,19 +3,7 @@
 use serde_json::Value;
 
 use crate::field::Path;
-use crate::shape::{Field, INT64, LeftOut, STRING, STRING_LIST, STRING_MAP, Shape, Struct, conform};
-
-const fn if_empty(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, left_out: LeftOut::IfEmpty }
-}
-
-const fn if_absent(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, left_out: LeftOut::IfAbsent }
-}
-
-const fn always(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, left_out: LeftOut::Never }
-}
+use crate::shape::{Field, INT64, STRING, STRING_LIST, STRING_MAP, Shape, Struct, conform};
 
 const UID: Shape = Shape::Text("types.UID");
 
@@ -23,12 +11,12 @@ const OWNER_REFERENCE: Struct = Struct {
     name: "OwnerReference",
     type_name: "v1.OwnerReference",
     fields: &[
-        always("apiVersion", STRING),
-        always("kind", STRING),
-        always("name", STRING),
-        always("uid", UID),
-        if_absent("controller", Shape::Flag),
-        if_absent("blockOwnerDeletion", Shape::Flag),
+        Field::always("apiVersion", STRING),
+        Field::always("kind", STRING),
+        Field::always("name", STRING),
+        Field::always("uid", UID),
+        Field::if_absent("controller", Shape::Flag),
+        Field::if_absent("blockOwnerDeletion", Shape::Flag),
     ],
 };
 
@@ -36,13 +24,13 @@ const MANAGED_FIELDS_ENTRY: Struct = Struct {
     name: "ManagedFieldsEntry",
     type_name: "v1.ManagedFieldsEntry",
     fields: &[
-        if_empty("manager", STRING),
-        if_empty("operation", Shape::Text("v1.ManagedFieldsOperationType")),
-        if_empty("apiVersion", STRING),
-        if_absent("time", Shape::Time),
-        if_empty("fieldsType", STRING),
-        if_absent("fieldsV1", Shape::Anything),
-        if_empty("subresource", STRING),
+        Field::if_empty("manager", STRING),
+        Field::if_empty("operation", Shape::Text("v1.ManagedFieldsOperationType")),
+        Field::if_empty("apiVersion", STRING),
+        Field::if_absent("time", Shape::Time),
+        Field::if_empty("fieldsType", STRING),
+        Field::if_absent("fieldsV1", Shape::Anything),
+        Field::if_empty("subresource", STRING),
     ],
 };
 
@@ -51,21 +39,24 @@ pub const OBJECT_META: Shape = Shape::Struct(&Struct {
     name: "ObjectMeta",
     type_name: "v1.ObjectMeta",
     fields: &[
-        if_empty("name", STRING),
-        if_empty("generateName", STRING),
-        if_empty("namespace", STRING),
-        if_empty("selfLink", STRING),
-        if_empty("uid", UID),
-        if_empty("resourceVersion", STRING),
-        if_empty("generation", INT64),
-        if_empty("creationTimestamp", Shape::Time),
-        if_absent("deletionTimestamp", Shape::Time),
-        if_absent("deletionGracePeriodSeconds", INT64),
-        if_empty("labels", STRING_MAP),
-        if_empty("annotations", STRING_MAP),
-        if_empty("ownerReferences", Shape::List("[]v1.OwnerReference", &Shape::Struct(&OWNER_REFERENCE))),
-        if_empty("finalizers", STRING_LIST),
-        if_empty(
+        Field::if_empty("name", STRING),
+        Field::if_empty("generateName", STRING),
+        Field::if_empty("namespace", STRING),
+        Field::if_empty("selfLink", STRING),
+        Field::if_empty("uid", UID),
+        Field::if_empty("resourceVersion", STRING),
+        Field::if_empty("generation", INT64),
+        Field::if_empty("creationTimestamp", Shape::Time),
+        Field::if_absent("deletionTimestamp", Shape::Time),
+        Field::if_absent("deletionGracePeriodSeconds", INT64),
+        Field::if_empty("labels", STRING_MAP),
+        Field::if_empty("annotations", STRING_MAP),
+        Field::if_empty(
+            "ownerReferences",
+            Shape::List("[]v1.OwnerReference", &Shape::Struct(&OWNER_REFERENCE)),
+        ),
+        Field::if_empty("finalizers", STRING_LIST),
+        Field::if_empty(
             "managedFields",
             Shape::List("[]v1.ManagedFieldsEntry", &Shape::Struct(&MANAGED_FIELDS_ENTRY)),
         ),

@@ -11,12 +11,12 @@ use super::merge::merge;
 use super::prune::{Owned, prune};
 use super::set::FieldSet;
 use super::times::same_but_managed_fields;
-use super::timestamp::Timestamp;
 use super::types::Type;
 use super::update::never_owned;
 use super::validate::{Duplicates, validate};
 use crate::object::Object;
 use crate::status::Status;
+use crate::time::Moment;
 
 /// The manager that owns what was there before anybody owned anything.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
@@ -58,13 +58,13 @@ impl ApplyError {
 impl Endpoint<'_> {
     /// The object that comes out when `applied` is applied to `live`, which is `None` when there is no object yet.
     ///
-    /// Defaults are not filled in, and fields that the endpoint does not reach are as `applied` has them.
+    /// Defaults have not been filled in, and what the endpoint does not reach is as `applied` has it.
     pub fn apply(
         &self,
         live: Option<&Object>,
         applied: &Object,
         applier: Applier<'_>,
-        now: Timestamp,
+        now: Moment,
     ) -> Result<Object, ApplyError> {
         let mut managers = Managers::decode(live.and_then(declared_entries).unwrap_or(&[]))
             .map_err(|why| ApplyError::Failed(format!("failed to decode managed fields: {why}")))?;
@@ -111,7 +111,7 @@ impl Application<'_> {
         &self,
         managers: Managers,
         applier: Applier<'_>,
-        now: Timestamp,
+        now: Moment,
     ) -> Result<(Object, Managers), ApplyError> {
         let (mut object, managers) = match self.run(managers.clone(), applier, now) {
             Err(ApplyError::Conflicts(conflicts)) => {
@@ -128,7 +128,7 @@ impl Application<'_> {
         &self,
         mut managers: Managers,
         applier: Applier<'_>,
-        now: Timestamp,
+        now: Moment,
     ) -> Result<(Object, Managers), ApplyError> {
         let endpoint = self.endpoint;
         let typed = |object: &Object, which: &str, duplicates: Duplicates| {
@@ -157,7 +157,7 @@ impl Application<'_> {
         }
 
         let mut changes = Changes::new(endpoint, self.ty, self.live, &object);
-        let losses = endpoint.losses(&managers, None, &mut changes)?;
+        let losses = endpoint.losses(&managers, &mut changes)?;
         if !applier.force {
             let conflicts = Conflicts::new(losses.taken(&managers));
             if !conflicts.is_empty() {

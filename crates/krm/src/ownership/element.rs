@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::golang::{self, Escape};
-use super::values;
+use super::{golang, values};
+use crate::encode::to_json_text;
 use crate::field::quote;
 
 /// One step of the way to a field.
@@ -44,21 +44,15 @@ impl Element {
             Element::Key(fields) => {
                 let mut text = String::from("k:{");
                 for (at, (name, value)) in fields.iter().enumerate() {
-                    if at > 0 {
-                        text.push(',');
-                    }
-                    golang::write_json_text(name, Escape::Needed, &mut text);
-                    text.push(':');
-                    golang::write_json(value, &mut text);
+                    let comma = if at > 0 { "," } else { "" };
+                    // Names, other than values, are written without escapes for HTML.
+                    let name = Value::String(name.clone()).to_string();
+                    text.push_str(&format!("{comma}{name}:{}", to_json_text(value)));
                 }
                 text.push('}');
                 text
             }
-            Element::Value(value) => {
-                let mut text = String::from("v:");
-                golang::write_json(value, &mut text);
-                text
-            }
+            Element::Value(value) => format!("v:{}", to_json_text(value)),
             Element::Index(at) => format!("i:{at}"),
         }
     }

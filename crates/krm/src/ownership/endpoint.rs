@@ -5,6 +5,7 @@ use super::compare::{Change, compare};
 use super::set::FieldSet;
 use super::types::Type;
 use super::validate::{Duplicates, validate};
+use crate::names::group_version;
 use crate::object::Object;
 
 /// The types of all versions of a kind.
@@ -62,7 +63,7 @@ impl Versions {
         match (known, self.origin) {
             (Some((_, ty)), _) => Ok(Some(ty)),
             (None, Origin::BuiltIn) => Ok(None),
-            (None, Origin::Custom) => Err(ApplyError::Failed(match group(from) == group(version) {
+            (None, Origin::Custom) => Err(ApplyError::Failed(match group_of(from) == group_of(version) {
                 true => format!("request to convert CR to an invalid group/version: {version}"),
                 false => format!(
                     "{from}, Kind={} is unstructured and is not suitable for converting to {}",
@@ -74,9 +75,8 @@ impl Versions {
     }
 }
 
-/// The group of an `apiVersion`; empty for the core one.
-fn group(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
+fn group_of(api_version: &str) -> Option<&str> {
+    group_version(api_version).map(|(group, _)| group)
 }
 
 /// A version of a kind, or a subresource of it, that writes come in at.
@@ -89,7 +89,8 @@ pub struct Endpoint<'a> {
     /// The subresource that is written to; empty for the object itself.
     pub subresource: &'a str,
     /// Which fields writes here do not reach, by `apiVersion`: what a client sends in them is thrown away later, so
-    /// nobody comes to own them by it.
+    /// nobody comes to own them by it. For a custom resource with a status these are, of the object itself, `status` in
+    /// the version written, and of `status`, `metadata` and `spec` in every version.
     pub resets: &'a [(String, FieldSet)],
 }
 
@@ -160,12 +161,10 @@ impl<'a, 'v> Changes<'a, 'v> {
 
 /// An object's type as messages name it: `example.com/v1, Kind=Widget`, or `/v1, Kind=ConfigMap`.
 pub(super) fn describe_type(api_version: &str, kind: &str) -> String {
-    match api_version.split('/').collect::<Vec<_>>()[..] {
-        ["", ""] | [""] => format!("/, Kind={kind}"),
-        [version] => format!("/{version}, Kind={kind}"),
-        [group, version] => format!("{group}/{version}, Kind={kind}"),
+    match group_version(api_version) {
+        Some((group, version)) => format!("{group}/{version}, Kind={kind}"),
         // What is no group and version has no kind either.
-        _ => "/, Kind=".to_owned(),
+        None => "/, Kind=".to_owned(),
     }
 }
 

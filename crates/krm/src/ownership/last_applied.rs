@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::compare::compare;
 use super::fields::fields_of;
-use super::golang;
 use super::set::FieldSet;
 use super::types::Type;
 use super::validate::{Duplicates, validate};
+use crate::encode::to_json_text;
 use crate::object::Object;
 
 /// The manager whose applies carry on what was applied on the client's side.
@@ -67,8 +67,7 @@ fn written(applied: &Object) -> String {
             Map::remove(metadata, "annotations");
         }
     }
-    let mut text = String::new();
-    golang::write_json(&applied.into_value(), &mut text);
+    let mut text = to_json_text(&applied.into_value());
     text.push('\n');
     text
 }

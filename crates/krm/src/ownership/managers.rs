@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 pub use entry::MalformedEntry;
 pub(super) use entry::{Operation, is_blank};
 
-use super::golang::{self, Escape};
 use super::set::FieldSet;
-use super::timestamp::Timestamp;
+use crate::encode::to_json_text;
 use crate::object::Object;
+use crate::time::Moment;
 
 /// The field of metadata that says who owns what.
 pub(super) const MANAGED_FIELDS: &str = "managedFields";
@@ -38,7 +38,7 @@ pub(super) struct Manager {
     pub version: String,
     pub fields: FieldSet,
     /// When it last changed something. Who only agreed with what was there has never.
-    pub time: Option<Timestamp>,
+    pub time: Option<Moment>,
 }
 
 /// Everybody who owns fields of an object.
@@ -72,7 +72,7 @@ impl Identity {
                 key.push_str(if key.is_empty() { "{\"" } else { ",\"" });
                 key.push_str(name);
                 key.push_str("\":");
-                golang::write_json_text(value, Escape::Html, &mut key);
+                key.push_str(&to_json_text(&Value::from(value)));
             }
         }
         key.push('}');
@@ -120,7 +120,7 @@ impl Managers {
     /// As `managedFields`: who applied before who updated, each in the order of time, then of name.
     pub(super) fn encode(mut self) -> Vec<Value> {
         self.0.sort_by(|left, right| {
-            let seconds = |manager: &Manager| manager.time.map_or(0, Timestamp::unix);
+            let seconds = |manager: &Manager| manager.time.map_or(0, |time| time.seconds);
             let (ours, theirs) = (&left.identity, &right.identity);
             ours.operation
                 .cmp(&theirs.operation)

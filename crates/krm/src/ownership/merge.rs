@@ -131,3 +131,107 @@ fn counterparts(live: &[Element]) -> BTreeMap<&Element, Option<usize>> {
     }
     places
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn merged(live: Value, applied: &Value) -> Value {
+        let list = |items: Value, list_type: &str| {
+            json!({
+                "type": "array", "items": items, "x-kubernetes-list-type": list_type,
+                "x-kubernetes-list-map-keys": ["key", "id"],
+            })
+        };
+        let item = json!({"type": "object", "properties": {
+            "key": {"type": "string"}, "id": {"type": "integer"}, "note": {"type": "string"},
+        }});
+        let ty = Type::from_schema(&json!({"type": "object", "properties": {
+            "number": {"type": "number"},
+            "set": list(json!({}), "set"),
+            "map": list(item, "map"),
+            "list": list(json!({"type": "string"}), "atomic"),
+            "struct": {"type": "object", "properties": {"a": {"type": "string"}}},
+        }}));
+        let mut live = Object::from_value(live).unwrap();
+        merge(&ty, &mut live, &Object::from_value(applied.clone()).unwrap());
+        live.into_value()
+    }
+
+    #[test]
+    fn items_of_sets_come_in_the_order_applied_and_others_keep_their_place_among_them() {
+        let letters = |text: &str| Value::from(text.chars().map(String::from).collect::<Vec<_>>());
+        for (live, applied, expected) in [
+            ("abc", "ab", "abc"),
+            ("ab", "abc", "abc"),
+            ("abc", "", "abc"),
+            ("", "abc", "abc"),
+            ("ab", "ba", "ba"),
+            ("abc", "def", "abcdef"),
+            ("abc", "cdef", "abcdef"),
+            ("abcgf", "cdef", "abcgdef"),
+            ("cdef", "ace", "acdef"),
+            ("abcxyz", "def", "abcxyzdef"),
+            ("abcxyz", "defxyz", "abcdefxyz"),
+            ("cagf", "cfag", "cfag"),
+            ("abcd", "defa", "bcdefa"),
+            ("cdefghij", "2h3e4kl", "cdfg2hij3e4kl"),
+            ("abcdefghij", "1b2h3e4kl", "a1bcdfg2hij3e4kl"),
+            // What was there twice is merged into one when it is applied.
+            ("abb", "c", "abbc"),
+            ("abb", "b", "ab"),
+            ("abb", "a", "abb"),
+            ("abcdec", "1b2ed", "a1bc2ecd"),
+            ("abcdec", "1b2ced", "a1b2ced"),
+            ("aabb", "bcd", "aabcd"),
+            ("aabb", "", "aabb"),
+            ("cagfca", "cfag", "cfag"),
+        ] {
+            let result = merged(json!({"set": letters(live)}), &json!({"set": letters(applied)}));
+            assert_eq!(result, json!({"set": letters(expected)}), "{live} {applied}");
+        }
+    }
+
+    #[test]
+    fn items_of_maps_are_merged_with_the_one_of_the_same_keys() {
+        let item = |key: &str, id: i64| json!({"key": key, "id": id});
+        for (live, applied, expected) in [
+            (json!([item("a", 1)]), json!([item("a", 2)]), json!([item("a", 1), item("a", 2)])),
+            (
+                json!([item("a", 1), item("b", 2), item("c", 3)]),
+                json!([item("c", 3), item("a", 1)]),
+                json!([item("b", 2), item("c", 3), item("a", 1)]),
+            ),
+            (
+                json!([{"key": "a", "id": 1, "note": "n"}]),
+                json!([{"key": "a", "id": 1.0}]),
+                json!([{"key": "a", "id": 1, "note": "n"}]),
+            ),
+            (
+                json!([{"key": "a", "id": 1, "note": "n"}, item("b", 2), {"key": "a", "id": 1, "note": "m"}]),
+                json!([item("a", 1), item("c", 3), item("b", 2)]),
+                json!([item("a", 1), item("c", 3), item("b", 2)]),
+            ),
+        ] {
+            assert_eq!(merged(json!({"map": live}), &json!({"map": applied})), json!({"map": expected}));
+        }
+    }
+
+    #[test]
+    fn empty_and_null_stay_apart_but_remove_nothing_that_has_parts() {
+        for (live, applied, expected) in [
+            (json!({"struct": {}}), json!({"struct": null}), json!({"struct": null})),
+            (json!({"struct": null}), json!({"struct": {}}), json!({"struct": {}})),
+            (json!({"struct": {"a": "x"}}), json!({"struct": null}), json!({"struct": {"a": "x"}})),
+            (json!({"set": ["a"]}), json!({"set": null}), json!({"set": ["a"]})),
+            (json!({"set": []}), json!({"set": null}), json!({"set": null})),
+            (json!({"list": ["a"]}), json!({"list": null}), json!({"list": null})),
+            (json!({"list": ["a"]}), json!({"list": []}), json!({"list": []})),
+            (json!({"number": 1}), json!({"number": null}), json!({"number": null})),
+            (json!({"number": 1}), json!({}), json!({"number": 1})),
+        ] {
+            assert_eq!(merged(live.clone(), &applied), expected, "{live} {applied}");
+        }
+    }
+}

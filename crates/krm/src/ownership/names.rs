@@ -2,16 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
-use super::managers::declared_entries;
-use crate::field::{Fault, FieldError, Path};
-use crate::object::Object;
+use crate::field::is_printable;
 
 /// A name may have so many bytes.
 const LONGEST_NAME: usize = 128;
-/// The name of a subresource may have so many bytes.
-const LONGEST_SUBRESOURCE: usize = 256;
 
 /// The manager a write is by: the one it names, or else its client.
 pub fn manager_of<'a>(field_manager: &'a str, user_agent: &'a str) -> Cow<'a, str> {
@@ -32,52 +26,17 @@ pub fn manager_of<'a>(field_manager: &'a str, user_agent: &'a str) -> Cow<'a, st
     name.into()
 }
 
-/// What is wrong with the name of a field manager.
-pub fn check_manager(name: &str, path: &Path<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if name.len() > LONGEST_NAME {
-        errors.push(FieldError::too_long(path, LONGEST_NAME));
-    }
-    for (at, c) in name.char_indices().filter(|(_, c)| !is_printable(*c)) {
-        let detail = format!("invalid character U+{:04X} (at position {at})", c as u32);
-        errors.push(FieldError::invalid_text(path, name, detail));
-    }
-    errors
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What is wrong with the `managedFields` that an object is about to be stored with.
-pub fn check_managed_fields(object: &Object) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let metadata = Path::of("metadata");
-    let list = metadata.field("managedFields");
-    for (at, entry) in declared_entries(object).unwrap_or(&[]).iter().enumerate() {
-        let path = list.index(at);
-        let text = |field: &str| entry.get(field).and_then(Value::as_str).unwrap_or("");
-        if !matches!(text("operation"), "Apply" | "Update") {
-            let (path, detail) = (path.field("operation"), "must be `Apply` or `Update`");
-            errors.push(FieldError::invalid_text(&path, text("operation"), detail));
-        }
-        if !matches!(text("fieldsType"), "" | "FieldsV1") {
-            let path = path.field("fieldsType");
-            errors.push(FieldError::invalid_text(&path, text("fieldsType"), "must be `FieldsV1`"));
-        }
-        errors.extend(check_manager(text("manager"), &path.field("manager")));
-        if text("subresource").len() > LONGEST_SUBRESOURCE {
-            let path = path.field("subresource");
-            let detail = format!("may not be more than {LONGEST_SUBRESOURCE} bytes");
-            errors.push(FieldError::new(Fault::TooLong, &path, detail));
-        }
+    #[test]
+    fn a_client_that_names_no_manager_is_known_by_what_stands_before_the_slash() {
+        assert_eq!(manager_of("me", "kubectl/v1.30"), "me");
+        assert_eq!(manager_of("", "kubectl/v1.30 (linux/amd64)"), "kubectl");
+        assert_eq!(manager_of("", "plain agent"), "plain agent");
+        assert_eq!(manager_of("", "/lead"), "");
+        assert_eq!(manager_of("", "a\u{1}b\tc/1"), "abc");
+        assert_eq!(manager_of("", &"é".repeat(100)), "é".repeat(64));
     }
-    errors
-}
-
-/// Whether a character is a letter, a mark, a number, punctuation, a symbol, or a space.
-fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return matches!(c, ' '..='~');
-    }
-    // Behind a letter, marks are shown as they are; what cannot be shown is escaped.
-    let mut text = String::from("a");
-    text.push(c);
-    text.escape_debug().nth(1) != Some('\\')
 }

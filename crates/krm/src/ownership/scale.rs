@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::element::FieldPath;
 use super::endpoint::{Origin, Versions};
-use super::managers::{Identity, Manager, Managers, Operation};
+use super::managers::{Manager, Managers};
 use super::set::FieldSet;
 use super::types::Type;
 use super::{MalformedEntry, managers::declared_entries};
@@ -46,8 +46,8 @@ impl ReplicasPaths {
         self.0.iter().find(|(version, _)| version == api_version).map(|(_, path)| path.as_ref())
     }
 
-    /// The `managedFields` of an object's scale: who owns the number of replicas.
-    pub fn entries_of_scale(&self, object: &Object) -> Result<Vec<Value>, MalformedEntry> {
+    /// The `managedFields` of an object's scale: who owns the number of replicas. `None` when nobody does.
+    pub fn of_scale(&self, object: &Object) -> Result<Option<Value>, MalformedEntry> {
         let managers = Managers::decode(declared_entries(object).unwrap_or(&[]))?;
         let owners = managers.0.into_iter().filter(|manager| {
             self.find(&manager.version).flatten().is_some_and(|path| manager.fields.contains(path))
@@ -57,18 +57,18 @@ impl ReplicasPaths {
             fields: replicas_in_scale(),
             ..manager
         });
-        Ok(Managers(of_scale.collect()).encode())
+        Ok(listed(Managers(of_scale.collect())))
     }
 
-    /// The `managedFields` of an object in `api_version`, after its scale was written and has come to have `scale`.
-    pub fn entries_of_object(
+    /// The `managedFields` of an object, in `api_version`, whose scale was written and has become `scale`.
+    pub fn of_object(
         &self,
         object: &Object,
         api_version: &str,
-        scale: &[Value],
-    ) -> Result<Vec<Value>, MalformedEntry> {
+        scale: &Object,
+    ) -> Result<Option<Value>, MalformedEntry> {
         let before = Managers::decode(declared_entries(object).unwrap_or(&[]))?;
-        let mut scale = Managers::decode(scale)?;
+        let mut scale = Managers::decode(declared_entries(scale).unwrap_or(&[]))?;
         let mut after = Managers::default();
         for mut manager in before.0.iter().cloned() {
             // Of a version that is not known nothing is kept.
@@ -95,18 +95,17 @@ impl ReplicasPaths {
             if manager.fields.intersection(&replicas_in_scale()).is_empty() {
                 continue;
             }
+            // Who updates is known by the version, too: what it has here is an entry of its own, without a time.
             let time = before.get(&manager.identity).and_then(|manager| manager.time);
-            let identity = Identity { version: String::new(), ..manager.identity };
-            let identity = match identity.operation {
-                Operation::Apply => identity,
-                // It may be known by the same as one above, and yet be another entry.
-                Operation::Update => Identity { version: SCALE_VERSION.to_owned(), ..identity },
-            };
             let (version, fields) = (api_version.to_owned(), replicas.clone());
-            after.0.push(Manager { identity, version, fields, time });
+            after.set(Manager { version, fields, time, ..manager });
         }
-        Ok(after.encode())
+        Ok(listed(after))
     }
+}
+
+fn listed(managers: Managers) -> Option<Value> {
+    (!managers.is_empty()).then(|| Value::Array(managers.encode()))
 }
 
 fn replicas_in_scale() -> FieldSet {

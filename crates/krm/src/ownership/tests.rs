@@ -2,6 +2,9 @@
 
 mod apply;
 mod golden;
+mod kinds;
 mod laws;
+mod leaving;
 mod server;
+mod story;
 mod update;

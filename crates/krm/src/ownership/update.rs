@@ -5,9 +5,9 @@ use super::endpoint::{Changes, Endpoint, Origin, describe};
 use super::managers::{self, Identity, Manager, Managers, Operation, declared_entries, is_blank};
 use super::reconcile::reconcile;
 use super::set::FieldSet;
-use super::timestamp::Timestamp;
 use super::validate::{Duplicates, validate};
 use crate::object::Object;
+use crate::time::Moment;
 
 /// Why nobody owns the fields of an object any more: it could not be said who does.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -18,14 +18,14 @@ impl Endpoint<'_> {
     /// Writes into `new` who owns its fields, now that `manager` has made it out of `live`, which is `None` when the
     /// object is created.
     ///
-    /// To be called before fields that the endpoint does not reach are put back. An error is no reason to refuse the
-    /// write: the object is then without owners.
+    /// `new` has its defaults, and is without what a client may not create; what the endpoint does not reach has not been
+    /// put back yet. An error is no reason to refuse the write: the object is then without owners.
     pub fn update(
         &self,
         live: Option<&Object>,
         new: &mut Object,
         manager: &str,
-        now: Timestamp,
+        now: Moment,
     ) -> Result<(), Untracked> {
         let managers = self.managers_before(live, new);
         managers::forget(new);
@@ -73,7 +73,7 @@ impl Endpoint<'_> {
         live: &Object,
         new: &Object,
         manager: &str,
-        now: Timestamp,
+        now: Moment,
     ) -> Result<Managers, ApplyError> {
         let ty = self.ty()?;
         for (object, which) in [(new, "new"), (live, "live")] {
@@ -86,13 +86,10 @@ impl Endpoint<'_> {
         }
         self.reconcile_all(&mut managers, live)?;
         let mut changes = Changes::new(*self, ty, live, new);
-        let losses = self.losses(&managers, None, &mut changes)?;
+        let losses = self.losses(&managers, &mut changes)?;
         losses.take_from(&mut managers);
         let own = changes.own();
         let mut fields = own.modified.union(own.added);
-        if let Some(ignored) = self.reset(self.api_version) {
-            fields.subtract_recursively(ignored);
-        }
         fields.subtract(never_owned());
         if !fields.is_empty() {
             let identity = Identity::new(manager, Operation::Update, self.api_version, self.subresource);
@@ -131,25 +128,20 @@ impl Endpoint<'_> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// What managers other than `but` lose by a change.
+    /// What managers lose by a change.
     pub(super) fn losses(
         &self,
         managers: &Managers,
-        but: Option<&Identity>,
         changes: &mut Changes<'_, '_>,
     ) -> Result<Losses, ApplyError> {
         let mut losses = Vec::with_capacity(managers.0.len());
         for manager in &managers.0 {
-            let loss = match but == Some(&manager.identity) {
-                true => Some(Loss::default()),
-                false => changes.at(&manager.version)?.map(|change| {
-                    let mut taken = manager.fields.intersection(&change.modified);
-                    taken.extend(manager.fields.intersection(&change.added));
-                    let removed = manager.fields.intersection(&change.removed);
-                    Loss { taken, removed }
-                }),
-            };
-            losses.push(loss);
+            losses.push(changes.at(&manager.version)?.map(|change| {
+                let mut taken = manager.fields.intersection(&change.modified);
+                taken.extend(manager.fields.intersection(&change.added));
+                let removed = manager.fields.intersection(&change.removed);
+                Loss { taken, removed }
+            }));
         }
         Ok(Losses(losses))
     }
@@ -159,7 +151,6 @@ impl Endpoint<'_> {
 pub(super) struct Losses(Vec<Option<Loss>>);
 
 /// What a manager loses.
-#[derive(Default)]
 pub(super) struct Loss {
     /// Fields that have another value now.
     pub taken: FieldSet,

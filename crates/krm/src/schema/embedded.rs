@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::node::Node;
+use super::report::Report;
 use crate::field::{FieldError, Path};
 use crate::{meta, names};
 
@@ -68,28 +69,28 @@ fn coerce_field(
 
 /// Everything that is wrong with the type and metadata of embedded objects.
 pub(super) fn validate(root: &Node, object: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    validate_value(root, object, &Path::ROOT, &mut errors);
-    errors
+    let mut report = Report::default();
+    validate_value(root, object, &Path::ROOT, &mut report);
+    report.into_errors()
 }
 
-fn validate_value(node: &Node, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    if !node.has_embedded {
+fn validate_value(node: &Node, value: &Value, path: &Path<'_>, report: &mut Report) {
+    if !node.has_embedded || report.is_full() {
         return;
     }
     match value {
         Value::Object(map) => {
             if node.embedded {
-                check_api_version(map.get("apiVersion"), &path.field("apiVersion"), errors);
-                check_kind(map.get("kind"), &path.field("kind"), errors);
+                check_api_version(map.get("apiVersion"), &path.field("apiVersion"), report);
+                check_kind(map.get("kind"), &path.field("kind"), report);
                 if let Some(metadata) = map.get("metadata") {
-                    check_metadata(metadata, &path.field("metadata"), errors);
+                    check_metadata(metadata, &path.field("metadata"), report);
                 }
             }
             for (key, value) in map {
                 match (node.properties.get(key), node.field(key)) {
-                    (Some(node), _) => validate_value(node, value, &path.field(key), errors),
-                    (None, Some(node)) => validate_value(node, value, &path.key(key), errors),
+                    (Some(node), _) => validate_value(node, value, &path.field(key), report),
+                    (None, Some(node)) => validate_value(node, value, &path.key(key), report),
                     (None, None) => {}
                 }
             }
@@ -97,44 +98,42 @@ fn validate_value(node: &Node, value: &Value, path: &Path<'_>, errors: &mut Vec<
         Value::Array(list) => {
             let Some(items) = &node.items else { return };
             for (index, item) in list.iter().enumerate() {
-                validate_value(items, item, &path.index(index), errors);
+                validate_value(items, item, &path.index(index), report);
             }
         }
         _ => {}
     }
 }
 
-fn check_api_version(value: Option<&Value>, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    let Some(text) = required_text(value, path, errors) else { return };
+fn check_api_version(value: Option<&Value>, path: &Path<'_>, report: &mut Report) {
+    let Some(text) = required_text(value, path, report) else { return };
     if names::group_version(text).is_none() {
         let detail = format!("unexpected GroupVersion string: {text}");
-        errors.push(FieldError::invalid_text(path, text, detail));
+        report.add(FieldError::invalid_text(path, text, detail));
     }
 }
 
-fn check_kind(value: Option<&Value>, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    let Some(text) = required_text(value, path, errors) else { return };
+fn check_kind(value: Option<&Value>, path: &Path<'_>, report: &mut Report) {
+    let Some(text) = required_text(value, path, report) else { return };
     let faults = names::dns1035_label(&text.to_lowercase());
     if !faults.is_empty() {
         let detail = format!("may have mixed case, but should otherwise match: {}", faults.join(","));
-        errors.push(FieldError::invalid_text(path, text, detail));
+        report.add(FieldError::invalid_text(path, text, detail));
     }
 }
 
-fn check_metadata(value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn check_metadata(value: &Value, path: &Path<'_>, report: &mut Report) {
     let mut metadata = value.clone();
     match (meta::coerce(&mut metadata, path, &mut Vec::new()), metadata) {
-        (Err(why), _) => errors.push(FieldError::invalid(path, value, why)),
-        (Ok(()), Value::Object(metadata)) => errors.extend(meta::validate_embedded(&metadata, path)),
+        (Err(why), _) => report.add(FieldError::invalid(path, value, why)),
+        (Ok(()), Value::Object(metadata)) => {
+            meta::validate_embedded(&metadata, path).into_iter().for_each(|error| report.add(error));
+        }
         (Ok(()), _) => {}
     }
 }
 
-fn required_text<'a>(
-    value: Option<&'a Value>,
-    path: &Path<'_>,
-    errors: &mut Vec<FieldError>,
-) -> Option<&'a str> {
+fn required_text<'a>(value: Option<&'a Value>, path: &Path<'_>, report: &mut Report) -> Option<&'a str> {
     let error = match value {
         None => FieldError::required(path, ""),
         Some(Value::String(text)) if text.is_empty() => {
@@ -143,6 +142,6 @@ fn required_text<'a>(
         Some(Value::String(text)) => return Some(text),
         Some(other) => FieldError::invalid(path, other, "must be a string"),
     };
-    errors.push(error);
+    report.add(error);
     None
 }

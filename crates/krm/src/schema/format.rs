@@ -12,35 +12,65 @@ use super::node::JsonType;
 /// A format that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// A whole number of 32 bits.
     Int32,
+    /// A whole number of 64 bits.
     Int64,
+    /// A number of single precision.
     Float,
+    /// A number of double precision.
     Double,
+    /// Twelve bytes in hexadecimal digits.
     BsonObjectId,
+    /// A URI with a scheme, or a path from the root.
     Uri,
+    /// An address of mail.
     Email,
+    /// The name of a host.
     Hostname,
+    /// An IPv4 address.
     Ipv4,
+    /// An IPv6 address.
     Ipv6,
+    /// An address with the length of its network.
     Cidr,
+    /// The address of a network card.
     Mac,
+    /// A UUID of any version.
     Uuid,
+    /// A UUID of version 3.
     Uuid3,
+    /// A UUID of version 4.
     Uuid4,
+    /// A UUID of version 5.
     Uuid5,
+    /// A book's number of ten or thirteen digits.
     Isbn,
+    /// A book's number of ten digits.
     Isbn10,
+    /// A book's number of thirteen digits.
     Isbn13,
+    /// The number of a credit card.
     CreditCard,
+    /// A social security number of the United States.
     Ssn,
+    /// A colour in hexadecimal digits.
     HexColor,
+    /// A colour as `rgb(0, 127, 255)`.
     RgbColor,
+    /// Base64.
     Byte,
+    /// Any text, not to be shown.
     Password,
+    /// A day: `2006-01-02`.
     Date,
+    /// A span of time: `1h30m`, `5 days`.
     Duration,
+    /// A moment: `2006-01-02T15:04:05Z`.
     DateTime,
+    /// The name of an object, without dots.
     ShortName,
+    /// The name of an object, with dots.
     LongName,
 }
 

@@ -1,6 +1,6 @@
 //! One place of a schema: what is declared about the values that stand there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
@@ -95,6 +95,8 @@ pub(super) struct Limits {
     pub min_properties: Option<i64>,
     pub required: Vec<String>,
     pub allowed: Vec<Value>,
+    /// The texts among them, where there are too many to go through.
+    pub allowed_texts: Option<HashSet<String>>,
 }
 
 /// Other schemas the same value is held against.
@@ -245,6 +247,26 @@ impl Node {
     /// The fields that have to be there.
     pub fn required(&self) -> &[String] {
         self.limits.as_ref().map_or(&[], |limits| &limits.required)
+    }
+
+    /// Schemas all of which the same value has to fit.
+    pub fn all_of(&self) -> &[Node] {
+        self.branches.as_ref().map_or(&[], |branches| &branches.all_of)
+    }
+
+    /// Schemas one or more of which the same value has to fit.
+    pub fn any_of(&self) -> &[Node] {
+        self.branches.as_ref().map_or(&[], |branches| &branches.any_of)
+    }
+
+    /// Schemas exactly one of which the same value has to fit.
+    pub fn one_of(&self) -> &[Node] {
+        self.branches.as_ref().map_or(&[], |branches| &branches.one_of)
+    }
+
+    /// A schema the same value may not fit.
+    pub fn not(&self) -> Option<&Node> {
+        self.branches.as_ref()?.not.as_ref()
     }
 
     pub(super) fn lookup(&self, name: &str) -> Field<'_> {

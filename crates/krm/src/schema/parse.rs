@@ -1,6 +1,6 @@
 //! From the JSON of a schema to its compiled form.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -100,6 +100,7 @@ impl Compiler {
             min_properties: count(json, "minProperties"),
             required: texts(json, "required"),
             allowed: list(json, "enum").to_vec(),
+            allowed_texts: many_texts(list(json, "enum")),
         };
         let says_something = limits.format.is_some()
             || limits.maximum.is_some()
@@ -185,6 +186,12 @@ fn format(json: &Map<String, Value>) -> Option<(Format, String)> {
     let kind = text(json, "type").filter(|_| !flag(json, "x-kubernetes-int-or-string"));
     let format = Format::named(name, kind.and_then(json_type))?;
     Some((format, name.to_owned()))
+}
+
+/// The texts of an enum that is long enough to be looked up.
+fn many_texts(allowed: &[Value]) -> Option<HashSet<String>> {
+    let texts = || allowed.iter().filter_map(Value::as_str).map(str::to_owned);
+    (allowed.len() > 16).then(|| texts().collect())
 }
 
 fn text<'a>(json: &'a Map<String, Value>, name: &str) -> Option<&'a str> {

@@ -5,19 +5,24 @@ use regex::{Regex, RegexBuilder};
 /// How large a compiled pattern may get; generous repetitions of Unicode classes need room.
 const LARGEST: usize = 64 << 20;
 
-/// A pattern, and what runs it.
+/// A pattern in Go's dialect, and what runs it.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// As written, for messages.
-    pub text: String,
+    text: String,
     /// `Err` says why it cannot be run.
     program: Result<Regex, String>,
 }
 
 impl Pattern {
+    /// Compiles a pattern; one that is wrong says so when it is used.
     pub fn new(text: &str) -> Pattern {
         let program = RegexBuilder::new(&translate(text)).size_limit(LARGEST).build();
         Pattern { text: text.to_owned(), program: program.map_err(|error| error.to_string()) }
+    }
+
+    /// The pattern as written.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Whether it is found in `text`; `Err` when the pattern itself is wrong.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::node::{Field, Node};
+use super::report::MOST_BYTES;
 use crate::field::Path;
 
 /// The fields every object has, and no schema has to declare.
@@ -13,21 +14,21 @@ const DEEPEST_UNDECLARED: usize = 256;
 
 /// Prunes a whole object; returns the fields that were unknown, sorted.
 pub(super) fn prune(root: &Node, object: &mut Value) -> Vec<String> {
-    let mut unknown = Vec::new();
-    let mut walk = Walk { unknown: &mut unknown };
-    walk.object_at_root(root, object);
-    unknown.sort_unstable();
-    unknown
+    let mut walk = Walk::default();
+    walk.fields(root, true, Mode::of(root), object, &Path::ROOT);
+    walk.unknown.sort_unstable();
+    walk.unknown
 }
 
 /// Prunes a value that stands at `node`.
 pub(super) fn prune_value(node: &Node, value: &mut Value) {
-    let mut walk = Walk { unknown: &mut Vec::new() };
-    walk.value(node, Mode::of(node), value, &Path::ROOT);
+    Walk::default().value(node, Mode::of(node), value, &Path::ROOT);
 }
 
-struct Walk<'a> {
-    unknown: &'a mut Vec<String>,
+#[derive(Default)]
+struct Walk {
+    unknown: Vec<String>,
+    bytes: usize,
 }
 
 /// What happens to fields nobody declared.
@@ -47,11 +48,7 @@ impl Mode {
     }
 }
 
-impl Walk<'_> {
-    fn object_at_root(&mut self, root: &Node, object: &mut Value) {
-        self.fields(root, true, Mode::of(root), object, &Path::ROOT);
-    }
-
+impl Walk {
     fn value(&mut self, node: &Node, mode: Mode, value: &mut Value, path: &Path<'_>) {
         match value {
             Value::Object(_) => self.fields(node, node.embedded, mode, value, path),
@@ -89,7 +86,7 @@ impl Walk<'_> {
                     true
                 }
                 Field::Unknown if mode == Mode::Prune => {
-                    self.unknown.push(path.field(key).to_string());
+                    self.tell(&path.field(key));
                     false
                 }
                 Field::Unknown => true,
@@ -97,11 +94,20 @@ impl Walk<'_> {
         });
     }
 
+    /// Notes an unknown field, while there are not more than anybody reads.
+    fn tell(&mut self, path: &Path<'_>) {
+        if self.bytes < MOST_BYTES {
+            let field = path.to_string();
+            self.bytes += field.len();
+            self.unknown.push(field);
+        }
+    }
+
     /// Empties every object in a value about which nothing is declared.
     fn undeclared(&mut self, value: &mut Value, path: &Path<'_>, depth: usize) {
         match value {
             Value::Object(map) => {
-                self.unknown.extend(map.keys().map(|key| path.field(key).to_string()));
+                map.keys().for_each(|key| self.tell(&path.field(key)));
                 map.clear();
             }
             Value::Array(items) if depth < DEEPEST_UNDECLARED => {

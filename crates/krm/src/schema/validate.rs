@@ -53,13 +53,16 @@ impl Check {
         path: &Path<'_>,
         past: Option<Correlation<'_>>,
     ) -> Passed {
+        if self.findings.is_full() {
+            return 0;
+        }
         let before = self.findings.len();
         let passed = match value {
             Value::Null => self.null(node, path),
             value => self.present(node, value, path, past),
         };
         if self.findings.len() > before && past.is_some_and(|past| past.is_unchanged()) {
-            self.findings.truncate(before);
+            self.findings.take_after(before);
         }
         passed
     }
@@ -190,8 +193,13 @@ impl Check {
     }
 
     fn allowed(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
-        let allowed = node.allowed_values();
-        if allowed.is_empty() || allowed.iter().any(|member| is_member(value, member)) {
+        let Some(limits) = node.limits.as_deref().filter(|limits| !limits.allowed.is_empty()) else { return };
+        let allowed = &limits.allowed;
+        let is_one = match (value, &limits.allowed_texts) {
+            (Value::String(text), Some(texts)) => texts.contains(text),
+            (value, _) => allowed.iter().any(|member| is_member(value, member)),
+        };
+        if is_one {
             return;
         }
         let texts: Vec<String> = allowed

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::number;
+
 /// What one field has to be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldRequirement {
@@ -81,6 +83,7 @@ pub fn field_text(value: Option<&Value>) -> Cow<'_, str> {
         Some(Value::String(text)) => Cow::Borrowed(text),
         Some(Value::Bool(true)) => Cow::Borrowed("true"),
         Some(Value::Bool(false)) => Cow::Borrowed("false"),
+        Some(Value::Number(number)) => Cow::Owned(number::in_text(number)),
         Some(other) => Cow::Owned(other.to_string()),
     }
 }

@@ -20,7 +20,7 @@ pub const LOG_LENGTH: u64 = 10_000;
 /// As in our committer.
 const GROUP: usize = 1_024;
 /// As in our settings.
-const CACHE: usize = 8 << 20;
+const CACHE: usize = 6 << 20;
 
 pub struct BareRedb {
     database: Arc<Database>,

@@ -61,7 +61,7 @@ impl Default for Settings {
             model: None,
             window: Window::default(),
             housekeeping: housekeeping::Rules::default(),
-            cache: 8 << 20,
+            cache: 6 << 20,
         }
     }
 }

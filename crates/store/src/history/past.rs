@@ -179,6 +179,8 @@ impl Past<'_> {
         let mut beyond: Option<Cursor> = None;
         let mut oldest: Option<Record> = None;
         let (mut step, mut near) = (STEP, Version::ZERO);
+        // The version that the record after had found, which a restore may have given.
+        let mut found = None;
         loop {
             let records = self.archive.records(key, beyond, Order::NewestFirst, step).await?;
             step *= 4;
@@ -186,8 +188,12 @@ impl Past<'_> {
             beyond = Some(Cursor { place: *last, near: record.version });
             for (place, record) in records {
                 if record.version <= version {
-                    return self.after(key, place, &record, near).await;
+                    let given = found.filter(|(born, at)| *born == place.born && *at <= version);
+                    let given = given.map_or(record.version, |(_, at)| record.version.max(at));
+                    let entry = self.after(key, place, &record, near).await?;
+                    return Ok(entry.map(|entry| stamped(entry, given)));
                 }
+                found = record.before.as_ref().map(|before| (place.born, before.version));
                 if is_whole(&record) {
                     near = record.version;
                 }
@@ -234,10 +240,7 @@ impl Past<'_> {
             entry = Some(Arc::new(before.entry(record, *at, &bytes)?));
         }
         // A restore gives objects new versions; the past tells the old ones.
-        Ok(entry.map(|entry| match entry.version == record.version {
-            true => entry,
-            false => Arc::new(entry.restamped(record.version)),
-        }))
+        Ok(entry.map(|entry| stamped(entry, record.version)))
     }
 
     /// The records of one life after a place, oldest first, up to the first that holds a whole object.
@@ -263,6 +266,11 @@ impl Past<'_> {
             }
         }
     }
+}
+
+/// The object at the version it is to be shown at.
+fn stamped(entry: Arc<Entry>, version: Version) -> Arc<Entry> {
+    if entry.version == version { entry } else { Arc::new(entry.restamped(version)) }
 }
 
 /// The record that is near, zero when none is known.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::ConfigError;
 use crate::authn::Fetch;
 use crate::authn::jwk::{Key, keys_from_json};
-use crate::authn::jwt::{Claims, Unproved};
+use crate::authn::jwt::Unproved;
+use crate::authn::proved::{self, Proved};
 
 /// Tokens with made-up key names do not make us ask more often than this.
 const ASK_AT_MOST_EVERY: Duration = Duration::from_secs(10);
@@ -28,6 +29,8 @@ pub(super) struct IssuerKeys {
 struct Known {
     keys: Vec<Key>,
     since: Option<Instant>,
+    /// What these keys have verified; it goes when they go.
+    proved: Proved,
 }
 
 struct Source {
@@ -44,7 +47,7 @@ impl IssuerKeys {
         let text = std::fs::read(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
         let keys = keys_from_json(&text).filter(|keys| !keys.is_empty());
         let keys = keys.ok_or_else(|| wrong(format!("{} holds no usable keys", path.display())))?;
-        Ok(IssuerKeys { known: ArcSwap::from_pointee(Known { keys, since: None }), source: None })
+        Ok(IssuerKeys { known: ArcSwap::from_pointee(Known { keys, ..Known::default() }), source: None })
     }
 
     /// Keys that the issuer publishes.
@@ -53,17 +56,35 @@ impl IssuerKeys {
         IssuerKeys { known: ArcSwap::from_pointee(Known::default()), source: Some(source) }
     }
 
-    /// What a token claims, if a key of the issuer signed it.
-    pub async fn prove<'t>(&self, token: &'t Unproved<'_>) -> Result<Claims<'t>, String> {
+    /// What a token of the issuer claims, if a key of the issuer signed it.
+    pub async fn prove(&self, issuer: &str, token: &str) -> Option<Result<Arc<Map<String, Value>>, String>> {
         let known = self.known.load_full();
         let old = known.since.is_some_and(|since| since.elapsed() > KEEP_FOR);
-        if !old {
-            if let Some(claims) = proved(token, &known.keys) {
-                return Ok(claims);
-            }
-            if names_one_of(token, &known.keys) || self.source.is_none() {
-                return Err("failed to verify id token signature".to_owned());
-            }
+        let hash = proved::hash(token);
+        if !old && let Some(claims) = known.proved.recall(&hash) {
+            return Some(Ok(claims));
+        }
+        let token = Unproved::parse(token).filter(|token| token.issuer() == issuer)?;
+        Some(self.verify(token, hash, known, old).await)
+    }
+
+    async fn verify(
+        &self,
+        token: Unproved<'_>,
+        hash: [u8; 32],
+        known: Arc<Known>,
+        old: bool,
+    ) -> Result<Arc<Map<String, Value>>, String> {
+        let may_be_known = names_one_of(&token, &known.keys) || self.source.is_none();
+        if !old && may_be_known {
+            return known.proved_by_one(token, hash);
+        }
+        // A token that names no key may be of any, also of a new one.
+        if !old
+            && token.kid.is_none()
+            && let Ok(claims) = known.proved_by_one(token.clone(), hash)
+        {
+            return Ok(claims);
         }
         let known = match self.ask(&known).await {
             Ok(fresh) => fresh,
@@ -74,7 +95,7 @@ impl IssuerKeys {
             }
             Err(error) => return Err(error),
         };
-        proved(token, &known.keys).ok_or_else(|| "failed to verify id token signature".to_owned())
+        known.proved_by_one(token, hash)
     }
 
     #[cfg(test)]
@@ -98,7 +119,7 @@ impl IssuerKeys {
         }
         *asked = Some(Instant::now());
         let keys = source.keys().await?;
-        let fresh = Arc::new(Known { keys, since: Some(Instant::now()) });
+        let fresh = Arc::new(Known { keys, since: Some(Instant::now()), ..Known::default() });
         self.known.store(fresh.clone());
         Ok(fresh)
     }
@@ -119,10 +140,15 @@ impl Source {
     }
 }
 
-/// Tries the key that the token names, or every key when it names none.
-fn proved<'t>(token: &'t Unproved<'_>, keys: &[Key]) -> Option<Claims<'t>> {
-    let fits = |key: &&Key| token.kid.is_none() || key.kid.is_none() || key.kid == token.kid;
-    token.proved_by(keys.iter().filter(fits))
+impl Known {
+    /// Tries the key that the token names, or every key when it names none.
+    fn proved_by_one(&self, token: Unproved<'_>, hash: [u8; 32]) -> Result<Arc<Map<String, Value>>, String> {
+        let kid = token.kid.clone();
+        let fits = |key: &&Key| kid.is_none() || key.kid.is_none() || key.kid == kid;
+        let claims = token.proved_by(self.keys.iter().filter(fits));
+        let claims = claims.ok_or_else(|| "failed to verify id token signature".to_owned())?;
+        Ok(self.proved.remember(hash, claims))
+    }
 }
 
 fn names_one_of(token: &Unproved<'_>, keys: &[Key]) -> bool {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::authn::fetch::{FetchError, Fetching};
+use crate::authn::jwt::Unproved;
 use crate::authn::{Authenticator, CREDENTIAL_ID};
 
 const ISSUER: &str = "https://idp.example.com/realm";
@@ -148,7 +149,7 @@ async fn rsa_signatures_are_verified_too() {
     let keys = crate::authn::jwk::keys_from_json(set.as_bytes()).unwrap();
     let parsed = Unproved::parse(token).unwrap();
     assert_eq!(parsed.issuer(), "joe");
-    assert!(parsed.proved_by(&keys).is_some());
+    assert!(parsed.clone().proved_by(&keys).is_some());
     let other = json!({"keys": [{"kty": "RSA", "n": n, "e": "AQAB", "alg": "RS512"}]}).to_string();
     let other = crate::authn::jwk::keys_from_json(other.as_bytes()).unwrap();
     assert!(parsed.proved_by(&other).is_none(), "a key for RS512 verifies nothing else");
@@ -216,7 +217,8 @@ async fn hostile_headers_get_nobody_in() {
 async fn a_new_key_is_fetched_when_a_token_names_it() {
     let (old, new) = (ec("old"), ec("new"));
     let (web, authenticator) = stage(plain(), &[&old]);
-    assert!(ask(&authenticator, &old.token(&claims())).await.is_ok());
+    let seen = old.token(&claims());
+    assert!(ask(&authenticator, &seen).await.is_ok());
     assert_eq!(web.asked.load(Ordering::SeqCst), 2);
     assert!(ask(&authenticator, &old.token(&claims())).await.is_ok());
     assert_eq!(web.asked.load(Ordering::SeqCst), 2, "a key that is known is not asked for");
@@ -228,6 +230,7 @@ async fn a_new_key_is_fetched_when_a_token_names_it() {
     issuer.keys.forget_when_asked().await;
     assert!(ask(&authenticator, &new.token(&claims())).await.is_ok());
     assert!(ask(&authenticator, &old.token(&claims())).await.is_err(), "the old one was withdrawn");
+    assert!(ask(&authenticator, &seen).await.is_err(), "also for tokens that were believed before");
 }
 
 fn authenticator_issuer(authenticator: &Authenticator) -> Option<&Issuer> {

@@ -73,3 +73,11 @@ fn tokens_do_not_stay_in_memory() {
     assert!(!format!("{file:?}").contains("secret"));
     assert!(file.users.load().keys().all(|key| key.as_slice() != b"a-very-secret-token"));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_file_is_too_odd(text: String, close in "[a,\"\r\n]{0,30}") {
+        let _ = records(&text).count();
+        let _ = records(&close).count();
+    }
+}

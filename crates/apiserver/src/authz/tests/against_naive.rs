@@ -76,7 +76,7 @@ fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>>
     proptest::sample::subsequence(of.to_vec(), 1..=of.len().min(2))
 }
 
-fn rule() -> impl Strategy<Value = Rule> {
+pub(super) fn rule() -> impl Strategy<Value = Rule> {
     let on_resources = (
         some(&["get", "list", "*"]),
         some(&["", "apps", "*"]),
@@ -133,7 +133,7 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-fn question() -> impl Strategy<Value = (Identity, Attributes<'static>)> {
+pub(super) fn question() -> impl Strategy<Value = (Identity, Attributes<'static>)> {
     let who = (
         proptest::sample::select(vec![
             "ann",

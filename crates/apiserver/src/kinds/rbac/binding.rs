@@ -29,7 +29,11 @@ static SUBJECT: Struct = Struct {
 pub static ROLE_REF: Struct = Struct {
     name: "RoleRef",
     type_name: "v1.RoleRef",
-    fields: &[Field::always("apiGroup", STRING), Field::always("kind", STRING), Field::always("name", STRING)],
+    fields: &[
+        Field::always("apiGroup", STRING),
+        Field::always("kind", STRING),
+        Field::always("name", STRING),
+    ],
 };
 
 /// Words about subjects and roles.

@@ -24,9 +24,11 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "ClusterRoleBinding gives a role to somebody, in all namespaces and outside of them.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "ClusterRoleBinding gives a role to somebody, in all namespaces and outside of them.");
     let outline = described(outline);
-    let mut kind = declare::core(GROUP, "ClusterRoleBinding", "clusterrolebindings", Scope::Cluster, &SHAPE, &outline);
+    let mut kind =
+        declare::core(GROUP, "ClusterRoleBinding", "clusterrolebindings", Scope::Cluster, &SHAPE, &outline);
     kind.create_on_update = true;
     kind.name_rule = names::name_is_path_segment;
     kind.versions[0].columns = binding::table("clusterRoleBinding");

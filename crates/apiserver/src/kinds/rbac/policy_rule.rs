@@ -24,7 +24,10 @@ static POLICY_RULE: Struct = Struct {
 pub fn described(outline: Outline) -> Outline {
     outline
         .says("rules", "What the role allows. Whoever meets one rule may.")
-        .says("rules[].verbs", "What may be done: get, list, watch, create, update, patch, delete, … or * for everything.")
+        .says(
+            "rules[].verbs",
+            "What may be done: get, list, watch, create, update, patch, delete, … or * for everything.",
+        )
         .says("rules[].apiGroups", "The groups of the resources; \"\" is the core, * all.")
         .says("rules[].resources", "The resources, such as configmaps or widgets/status; * is all.")
         .says("rules[].resourceNames", "The names of the objects; none means all.")

@@ -26,13 +26,11 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
         .says("", "Role is what may be done in its namespace; a RoleBinding gives it to somebody.");
-    let mut kind =
-        declare::core(GROUP, "Role", "roles", Scope::Namespaced, &SHAPE, &described(outline));
+    let mut kind = declare::core(GROUP, "Role", "roles", Scope::Namespaced, &SHAPE, &described(outline));
     kind.create_on_update = true;
     kind.name_rule = names::name_is_path_segment;
     kind.versions[0].columns = Columns::new(vec![Column::name(), columns::created()]);
     kind.prepare.push(Arc::new(|new, _, _| tidy(new)));
-    kind.validations
-        .push(Arc::new(|change| change.new.map(|new| validate(new, true)).unwrap_or_default()));
+    kind.validations.push(Arc::new(|change| change.new.map(|new| validate(new, true)).unwrap_or_default()));
     kind
 }

@@ -21,7 +21,15 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "LocalSubjectAccessReview asks whether somebody may do something in its namespace.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "LocalSubjectAccessReview asks whether somebody may do something in its namespace.");
     let outline = of_whom(described(outline));
-    declare::review(AUTHORIZATION, "LocalSubjectAccessReview", "localsubjectaccessreviews", Scope::Namespaced, &SHAPE, &outline)
+    declare::review(
+        AUTHORIZATION,
+        "LocalSubjectAccessReview",
+        "localsubjectaccessreviews",
+        Scope::Namespaced,
+        &SHAPE,
+        &outline,
+    )
 }

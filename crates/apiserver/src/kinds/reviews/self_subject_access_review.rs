@@ -21,7 +21,15 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "SelfSubjectAccessReview asks whether whoever asks may do something.");
+    let outline =
+        Outline::of(&SHAPE).says("", "SelfSubjectAccessReview asks whether whoever asks may do something.");
     let outline = described(outline);
-    declare::review(AUTHORIZATION, "SelfSubjectAccessReview", "selfsubjectaccessreviews", Scope::Cluster, &SHAPE, &outline)
+    declare::review(
+        AUTHORIZATION,
+        "SelfSubjectAccessReview",
+        "selfsubjectaccessreviews",
+        Scope::Cluster,
+        &SHAPE,
+        &outline,
+    )
 }

@@ -23,5 +23,12 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE).says("", "SubjectAccessReview asks whether somebody may do something.");
     let outline = of_whom(described(outline));
-    declare::review(AUTHORIZATION, "SubjectAccessReview", "subjectaccessreviews", Scope::Cluster, &SHAPE, &outline)
+    declare::review(
+        AUTHORIZATION,
+        "SubjectAccessReview",
+        "subjectaccessreviews",
+        Scope::Cluster,
+        &SHAPE,
+        &outline,
+    )
 }

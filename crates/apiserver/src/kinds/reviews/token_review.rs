@@ -42,7 +42,10 @@ pub fn kind() -> Kind {
         .says("", "TokenReview asks whose token it is.")
         .says("spec", "What is asked.")
         .says("spec.token", "The token.")
-        .says("spec.audiences", "For whom the token has to be good; for the server itself when none are given.")
+        .says(
+            "spec.audiences",
+            "For whom the token has to be good; for the server itself when none are given.",
+        )
         .says("status", "The answer.")
         .says("status.authenticated", "Whether it is the token of a known user.")
         .says("status.user", "The user.")

@@ -3,8 +3,7 @@
 use krm::shape::{Field, Outline, STRING, STRING_LIST, Shape, Struct};
 
 /// `map[string]v1.ExtraValue`.
-pub const EXTRA: Shape =
-    Shape::Map("map[string]v1.ExtraValue", &Shape::List("v1.ExtraValue", &STRING));
+pub const EXTRA: Shape = Shape::Map("map[string]v1.ExtraValue", &Shape::List("v1.ExtraValue", &STRING));
 
 /// `v1.UserInfo`.
 pub static USER_INFO: Struct = Struct {

@@ -16,7 +16,7 @@ impl Managers {
         let updaters = self.0.iter().filter(|manager| manager.identity.operation == Operation::Update);
         let mut updaters: Vec<(i64, String, Identity)> = updaters
             .map(|manager| {
-                let seconds = manager.time.map_or(0, super::Timestamp::unix);
+                let seconds = manager.time.map_or(0, |time| time.seconds);
                 (seconds, manager.identity.sort_key(), manager.identity.clone())
             })
             .collect();

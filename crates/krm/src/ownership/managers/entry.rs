@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Identity, Manager};
 use crate::ownership::set::{FieldSet, MalformedFields};
-use crate::ownership::timestamp::Timestamp;
+use crate::time::Moment;
 
 /// How a manager came to own its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,10 @@ pub(super) fn decode(at: usize, entry: &Value) -> Result<Manager, MalformedEntry
     }
     let time = match texts.time {
         "" => None,
-        time => Some(Timestamp::parse(time).ok_or(MalformedEntry::Malformed(at))?),
+        time => {
+            let time = Moment::parse(time).map_err(|_| MalformedEntry::Malformed(at))?;
+            (!time.is_zero()).then_some(Moment::of_seconds(time.seconds))
+        }
     };
     let fields = match entry.get("fieldsV1") {
         Some(fields) => FieldSet::decode(fields)?,

@@ -41,7 +41,7 @@ fn what_is_no_set_is_refused() {
     assert!(FieldSet::decode(&json!([])).is_err());
     let mut deep = json!({});
     for _ in 0..1000 {
-        deep = json!({ "f:a": deep });
+        deep = Value::Object([("f:a".to_owned(), deep)].into_iter().collect());
     }
     assert_eq!(FieldSet::decode(&deep), Err(MalformedFields::TooDeep));
     while let Value::Object(map) = &mut deep {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::server::{Request, Server};
+use crate::decode::read_yaml;
 
 /// Replays a scenario; gives the number of answers that were compared.
 fn replay(name: &str) -> usize {
@@ -24,15 +25,17 @@ fn replay(name: &str) -> usize {
     {
         let place = format!("{name}, step {}", recorded["step"]);
         let recorded = &recorded["response"];
-        // Objects are not validated here, and media types not negotiated.
-        if matches!(recorded["status"].as_u64(), Some(415 | 422))
-            || step["query"]["fieldValidation"] == "Strict"
-        {
+        // Options and built-in kinds are not validated here, media types not negotiated, bodies not read strictly.
+        let options = recorded["body"]["details"]["group"] == "meta.k8s.io";
+        let built_in = step["path"].as_str().unwrap().starts_with("/api/") && recorded["status"] == 422;
+        let strict = step["query"]["fieldValidation"] == "Strict" && step.get("raw").is_some();
+        if options || built_in || strict || recorded["status"] == 415 {
             continue;
         }
         let Some((status, body)) = run.answer(&mut server, step) else { continue };
         assert_eq!(json!(status), recorded["status"], "{place}: {body}");
-        if !recorded["body"].is_null() && step.get("pick").is_none() {
+        // What is said of an invalid object has tests elsewhere.
+        if !recorded["body"].is_null() && step.get("pick").is_none() && status != 422 {
             let (ours, theirs) = (run.normal(body), run.sorted(recorded["body"].clone()));
             assert_eq!(ours, theirs, "{place}");
             run.compare_revisions(&place);
@@ -58,7 +61,7 @@ impl Run {
         let step = self.filled(step);
         let headers = &step["headers"];
         let body = match step.get("raw").and_then(Value::as_str) {
-            Some(raw) => serde_json::from_str(raw).ok().or_else(|| simple_yaml(raw))?,
+            Some(raw) => read_yaml(raw.as_bytes()).ok()?.value,
             None => step["body"].clone(),
         };
         let (status, body) = server.handle(Request {
@@ -150,44 +153,10 @@ impl Run {
     }
 }
 
-/// YAML of the simplest kind: maps by indentation, numbers, texts, and maps and lists on one line.
-fn simple_yaml(text: &str) -> Option<Value> {
-    let mut lines =
-        text.strip_prefix("---\n").unwrap_or(text).lines().take_while(|line| *line != "---").peekable();
-    let map = yaml_map(&mut lines, 0)?;
-    lines.next().is_none().then_some(map)
-}
-
-fn yaml_map<'l>(
-    lines: &mut std::iter::Peekable<impl Iterator<Item = &'l str>>,
-    indentation: usize,
-) -> Option<Value> {
-    let indented = |line: &&str| line.len() - line.trim_start().len() == indentation;
-    let mut map = Value::Null;
-    while let Some(line) = lines.next_if(indented) {
-        let (name, value) = line.trim().split_once(':')?;
-        map[name] = match value.trim() {
-            "" => yaml_map(lines, indentation + 2)?,
-            value => yaml_value(value)?,
-        };
-    }
-    Some(map)
-}
-
-fn yaml_value(text: &str) -> Option<Value> {
-    let Some(entries) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) else {
-        let read = serde_json::from_str(text).ok();
-        return read.or_else(|| text.starts_with(char::is_alphanumeric).then(|| json!(text)));
-    };
-    let entries = entries.split(", ").filter_map(|entry| entry.split_once(": "));
-    Some(entries.map(|(name, value)| (name.to_owned(), json!(value))).collect())
-}
-
 /// Scenarios, and how many of their answers are compared; the others are about what this server does not do.
 fn replay_all(scenarios: &[(&str, usize)]) {
-    for (name, answers) in scenarios {
-        assert_eq!(replay(name), *answers, "{name}: so many answers are compared");
-    }
+    let compared: Vec<_> = scenarios.iter().map(|(name, _)| (*name, replay(name))).collect();
+    assert_eq!(compared, scenarios);
 }
 
 #[test]
@@ -204,7 +173,7 @@ fn applies_are_answered_as_recorded() {
         ("apply/core-list-keys", 6),
         ("apply/create-by-apply", 5),
         ("apply/duplicates", 6),
-        ("apply/empty-and-null", 2),
+        ("apply/empty-and-null", 7),
         ("apply/field-manager", 3),
         ("apply/force-values", 6),
         ("apply/hand-over", 6),
@@ -214,7 +183,7 @@ fn applies_are_answered_as_recorded() {
         ("apply/many-managers", 15),
         ("apply/map-list", 8),
         ("apply/map-list-order", 5),
-        ("apply/map-list-two-keys", 5),
+        ("apply/map-list-two-keys", 6),
         ("apply/missing-namespace-in-body", 2),
         ("apply/move-managed-fields", 6),
         ("apply/noop", 5),
@@ -223,12 +192,12 @@ fn applies_are_answered_as_recorded() {
         ("apply/reset-managed-fields", 5),
         ("apply/set-list-order", 5),
         ("apply/shared-ownership", 6),
-        ("apply/status", 7),
+        ("apply/status", 8),
         ("apply/status-same-manager", 5),
         ("apply/terminating", 5),
-        ("apply/unknown-fields", 7),
+        ("apply/unknown-fields", 8),
         ("apply/with-rv", 9),
-        ("apply/wrong-types", 12),
+        ("apply/wrong-types", 13),
     ]);
 }
 
@@ -251,7 +220,7 @@ fn patches_are_answered_as_recorded() {
 
 #[test]
 fn writes_to_subresources_are_answered_as_recorded() {
-    replay_all(&[("subresources/scale-update", 5), ("subresources/status-patch", 7)]);
+    replay_all(&[("subresources/scale-update", 5), ("subresources/status-patch", 10)]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::object::Object;
 use crate::ownership::*;
+use crate::time::Moment;
 
 fn versions() -> Versions {
     let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
@@ -40,7 +41,7 @@ fn thing(spec: Map<String, Value>) -> Object {
 
 fn applied(versions: &Versions, live: Option<&Object>, config: &Object, manager: &str, at: i64) -> Object {
     let applier = Applier { manager, force: true };
-    endpoint(versions).apply(live, config, applier, Timestamp::from_unix(at)).unwrap()
+    endpoint(versions).apply(live, config, applier, Moment::of_seconds(at)).unwrap()
 }
 
 /// What an object says apart from who owns it.
@@ -180,7 +181,7 @@ proptest! {
         let apply_both = |first: &Object, by: &str, second: &Object, then: &str| {
             let live = applied(&versions, None, first, by, 1);
             let applier = Applier { manager: then, force: false };
-            endpoint(&versions).apply(Some(&live), second, applier, Timestamp::from_unix(2))
+            endpoint(&versions).apply(Some(&live), second, applier, Moment::of_seconds(2))
         };
         let one = apply_both(&mine, "me", &theirs, "them").unwrap();
         let other = apply_both(&theirs, "them", &mine, "me").unwrap();
@@ -214,13 +215,13 @@ proptest! {
         let versions = versions();
         let at = endpoint(&versions);
         let mut old = first.clone();
-        at.update(None, &mut old, "maker", Timestamp::from_unix(1)).unwrap();
+        at.update(None, &mut old, "maker", Moment::of_seconds(1)).unwrap();
         old.set_meta("uid", Some("u".into()));
         let mut new = second.clone();
         new.set_meta("uid", Some("u".into()));
-        at.update(Some(&old), &mut new, "changer", Timestamp::from_unix(2)).unwrap();
+        at.update(Some(&old), &mut new, "changer", Moment::of_seconds(2)).unwrap();
         let mut again = new.clone();
-        at.update(Some(&new), &mut again, "third", Timestamp::from_unix(3)).unwrap();
+        at.update(Some(&new), &mut again, "third", Moment::of_seconds(3)).unwrap();
         prop_assert_eq!(&again, &new);
     }
 }

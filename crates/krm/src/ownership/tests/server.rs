@@ -1,29 +1,21 @@
-//! A server just large enough to put ownership to work: it keeps objects, fills in a few defaults, validates nothing.
+//! A server just large enough to put ownership to work.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::kinds::Kind;
 use crate::object::Object;
 use crate::ownership::*;
-use crate::status::Status;
+use crate::patch;
+use crate::status::{Status, Subject};
+use crate::time::Moment;
 
 pub(super) struct Server {
     kinds: Vec<Kind>,
     objects: BTreeMap<(String, String), Object>,
     revision: u64,
     pub now: f64,
-}
-
-struct Kind {
-    plural: &'static str,
-    versions: Versions,
-    custom: bool,
-    has_status: bool,
-    main_resets: Vec<Vec<(String, FieldSet)>>,
-    status_resets: Vec<(String, FieldSet)>,
-    api_versions: Vec<String>,
-    schemas: Vec<Value>,
 }
 
 pub(super) struct Request<'a> {
@@ -38,97 +30,9 @@ pub(super) struct Request<'a> {
 /// What a request leads to; `None` when this server cannot answer it.
 pub(super) type Answer = Option<(u16, Value)>;
 
-fn fixture(name: &str) -> Value {
-    let path = format!("{}/../../tests/cases/kube/fixtures/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn custom(plural: &'static str) -> Kind {
-    let crd = fixture(plural);
-    let (group, kind) =
-        (crd["spec"]["group"].as_str().unwrap(), crd["spec"]["names"]["kind"].as_str().unwrap());
-    let mut versions = Versions::new(kind, Origin::Custom);
-    let (mut api_versions, mut schemas) = (vec![], vec![]);
-    let (mut main_resets, mut status_resets) = (vec![], vec![]);
-    let mut has_status = false;
-    for version in crd["spec"]["versions"].as_array().unwrap() {
-        let api_version = format!("{group}/{}", version["name"].as_str().unwrap());
-        let schema = &version["schema"]["openAPIV3Schema"];
-        versions = versions.with(&api_version, Type::from_schema(schema));
-        schemas.push(schema.clone());
-        let mut resets = vec![];
-        if version["subresources"]["status"].is_object() {
-            has_status = true;
-            resets.push((api_version.clone(), FieldSet::of(&[&["status"]])));
-            status_resets.push((api_version.clone(), FieldSet::of(&[&["metadata"], &["spec"]])));
-        }
-        main_resets.push(resets);
-        api_versions.push(api_version);
-    }
-    Kind { plural, versions, custom: true, has_status, main_resets, status_resets, api_versions, schemas }
-}
-
-fn built_in(plural: &'static str, kind: &str, api_version: &str, properties: Value, blank: Value) -> Kind {
-    let schema = json!({"type": "object", "properties": properties});
-    Kind {
-        plural,
-        versions: Versions::new(kind, Origin::BuiltIn)
-            .with(api_version, Type::from_schema(&schema))
-            .blank(Object::from_value(blank).unwrap()),
-        custom: false,
-        has_status: false,
-        main_resets: vec![vec![]],
-        status_resets: vec![],
-        api_versions: vec![api_version.to_owned()],
-        schemas: vec![Value::Null],
-    }
-}
-
 impl Server {
     pub(super) fn new() -> Server {
-        let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
-        let reference = json!({"type": "object", "properties": {"name": {"type": "string"}}, "x-kubernetes-map-type": "atomic"});
-        let kinds = vec![
-            custom("widgets"),
-            custom("gadgets"),
-            built_in(
-                "configmaps",
-                "ConfigMap",
-                "v1",
-                json!({"data": texts, "binaryData": texts, "immutable": {"type": "boolean"}}),
-                json!({}),
-            ),
-            built_in(
-                "serviceaccounts",
-                "ServiceAccount",
-                "v1",
-                json!({
-                    "secrets": {"type": "array", "items": reference, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
-                    "imagePullSecrets": {"type": "array", "items": reference, "x-kubernetes-list-type": "atomic"},
-                }),
-                json!({}),
-            ),
-            built_in(
-                "leases",
-                "Lease",
-                "coordination.k8s.io/v1",
-                json!({"spec": {"type": "object", "properties": {
-                    "holderIdentity": {"type": "string"}, "leaseDurationSeconds": {"type": "integer"},
-                }}}),
-                json!({"spec": {}}),
-            ),
-            built_in(
-                "namespaces",
-                "Namespace",
-                "v1",
-                json!({
-                    "spec": {"type": "object", "properties": {"finalizers": {"type": "array", "items": {"type": "string"}}}},
-                    "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
-                }),
-                json!({"spec": {}, "status": {}}),
-            ),
-        ];
-        Server { kinds, objects: BTreeMap::new(), revision: 0, now: 1_700_000_000.0 }
+        Server { kinds: Kind::all(), objects: BTreeMap::new(), revision: 0, now: 1_700_000_000.0 }
     }
 
     pub(super) fn handle(&mut self, request: Request<'_>) -> Answer {
@@ -178,9 +82,9 @@ impl Server {
         manager_of(request.query["fieldManager"].as_str().unwrap_or(""), request.user_agent).into_owned()
     }
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> Moment {
         #[expect(clippy::cast_possible_truncation, reason = "whole seconds are wanted")]
-        Timestamp::from_unix(self.now as i64)
+        Moment::of_seconds(self.now as i64)
     }
 
     fn create(&mut self, call: &Call<'_>, request: Request<'_>) -> Answer {
@@ -199,12 +103,12 @@ impl Server {
         {
             new.set_meta(field, None);
         }
-        self.default(&call, &mut new);
+        self.read_in(&call, &mut new);
         call.endpoint(&self.kinds).update(None, &mut new, &manager, self.timestamp()).unwrap();
-        Some((201, self.insert(&call, new)))
+        self.insert(&call, new)
     }
 
-    fn insert(&mut self, call: &Call<'_>, mut new: Object) -> Value {
+    fn insert(&mut self, call: &Call<'_>, mut new: Object) -> Answer {
         let kind = &self.kinds[call.kind];
         if kind.has_status {
             new.set("status", None);
@@ -222,8 +126,7 @@ impl Server {
         if !call.namespace.is_empty() {
             new.set_meta("namespace", Some(call.namespace.into()));
         }
-        self.objects.insert(self.key(call), new.clone());
-        new.into_value()
+        self.store(call, None, new, 201)
     }
 
     fn change(&mut self, call: &Call<'_>, request: Request<'_>) -> Answer {
@@ -250,12 +153,12 @@ impl Server {
             }
             "application/merge-patch+json" => {
                 let mut new = live.clone()?.into_value();
-                merge_patch(&mut new, &request.body);
+                patch::merge::apply(&request.body, &mut new);
                 Object::from_value(new)?
             }
             "application/json-patch+json" => {
                 let mut new = live.clone()?.into_value();
-                request.body.as_array()?.iter().try_for_each(|op| json_patch(&mut new, op))?;
+                patch::json::apply(&request.body, &mut new).ok()?;
                 Object::from_value(new)?
             }
             "application/json" if request.method == "PUT" => Object::from_value(request.body)?,
@@ -264,9 +167,13 @@ impl Server {
         if new.name() != call.name || !matches!(new.namespace(), "" | "ns") {
             return None;
         }
-        self.default(call, &mut new);
+        if applies {
+            self.default(call, &mut new);
+        } else {
+            self.read_in(call, &mut new);
+        }
         let Some(live) = live else {
-            return new.uid().is_empty().then(|| (201, self.insert(call, new)));
+            return if new.uid().is_empty() { self.insert(call, new) } else { None };
         };
         if !applies {
             call.endpoint(&self.kinds).update(Some(&live), &mut new, &manager, now).unwrap_or(());
@@ -319,9 +226,45 @@ impl Server {
         if new != *live {
             self.revision += 1;
             new.set_meta("resourceVersion", Some(self.revision.to_string().into()));
-            self.objects.insert(self.key(call), new.clone());
         }
-        Some((200, new.into_value()))
+        self.store(call, Some(live), new, 200)
+    }
+
+    /// Stores what is valid.
+    fn store(&mut self, call: &Call<'_>, live: Option<&Object>, new: Object, status: u16) -> Answer {
+        let value = new.clone().into_value();
+        if let Some(schema) = self.kinds[call.kind].schemas.get(call.at) {
+            let live = live.map(|live| live.clone().into_value());
+            let errors = schema.validate(&value, live.as_ref());
+            if !errors.is_empty() {
+                return Some(failure(&Status::invalid(&Subject::new("", new.kind()), new.name(), &errors)));
+            }
+        }
+        self.objects.insert(self.key(call), new);
+        Some((status, value))
+    }
+
+    /// What decoding makes of an object.
+    fn read_in(&self, call: &Call<'_>, object: &mut Object) {
+        for field in ["labels", "annotations"] {
+            if object.meta(field) == Some(&json!({})) {
+                object.set_meta(field, None);
+            }
+        }
+        if let Some(schema) = self.kinds[call.kind].schemas.get(call.at) {
+            let mut value = std::mem::take(object).into_value();
+            schema.prune(&mut value);
+            *object = Object::from_value(value).unwrap();
+        }
+        self.default(call, object);
+    }
+
+    fn default(&self, call: &Call<'_>, object: &mut Object) {
+        if let Some(schema) = self.kinds[call.kind].schemas.get(call.at) {
+            let mut value = std::mem::take(object).into_value();
+            schema.default(&mut value);
+            *object = Object::from_value(value).unwrap();
+        }
     }
 
     fn delete(&mut self, call: &Call<'_>) -> Answer {
@@ -349,8 +292,7 @@ impl Server {
         for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
             old.set_meta(field, live.meta(field).cloned());
         }
-        let entries = paths.entries_of_scale(&live).unwrap();
-        old.set_meta("managedFields", (!entries.is_empty()).then_some(Value::Array(entries)));
+        old.set_meta("managedFields", paths.of_scale(&live).unwrap());
         let replicas = live.at("spec.replicas").filter(|replicas| **replicas != json!(0));
         old.set("spec", Some(replicas.map_or(json!({}), |replicas| json!({"replicas": replicas}))));
         old.set("status", Some(json!({"replicas": 0})));
@@ -371,41 +313,11 @@ impl Server {
         let mut new = live.clone();
         let replicas = scale.at("spec.replicas").cloned().unwrap_or(json!(0));
         new.0["spec"]["replicas"] = replicas;
-        let entries = scale.meta("managedFields").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let entries = paths.entries_of_object(&live, &call.api_version, entries).unwrap();
-        new.set_meta("managedFields", Some(Value::Array(entries)));
+        new.set_meta("managedFields", paths.of_object(&live, &call.api_version, &scale).unwrap());
         let whole = Call { subresource: "", ..call.clone() };
+        // The answer would be a scale.
         self.finish(&whole, &live, new)?;
         None
-    }
-
-    /// The defaults of the fixtures; what they do not know goes.
-    fn default(&self, call: &Call<'_>, object: &mut Object) {
-        for field in ["labels", "annotations"] {
-            if object.meta(field) == Some(&json!({})) {
-                object.set_meta(field, None);
-            }
-        }
-        let schema = &self.kinds[call.kind].schemas[call.at];
-        for field in ["spec", "status"] {
-            if let Some(value) = object.0.get_mut(field) {
-                prune(value, &schema["properties"][field]);
-            }
-        }
-        if self.kinds[call.kind].plural != "widgets" {
-            return;
-        }
-        let Some(Value::Object(spec)) = object.0.get_mut("spec") else { return };
-        for (field, value) in [("size", json!(1)), ("color", json!("red"))] {
-            if spec.get(field).is_none_or(Value::is_null) {
-                spec.insert(field.to_owned(), value);
-            }
-        }
-        for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-            if let Value::Object(port) = port {
-                port.entry("protocol").or_insert(json!("TCP"));
-            }
-        }
     }
 }
 
@@ -435,77 +347,6 @@ impl Call<'_> {
     }
 }
 
-fn prune(value: &mut Value, schema: &Value) {
-    match value {
-        Value::Object(map) => {
-            if let Some(properties) = schema["properties"].as_object() {
-                map.retain(|name, _| properties.contains_key(name));
-            }
-            for (name, value) in map {
-                prune(value, &schema["properties"][name.as_str()]);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| prune(item, &schema["items"])),
-        _ => {}
-    }
-}
-
 fn failure(status: &Status) -> (u16, Value) {
     (status.code, serde_json::to_value(status).unwrap())
-}
-
-fn merge_patch(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    for (name, value) in patch {
-        let map = target.as_object_mut().unwrap();
-        if value.is_null() {
-            map.remove(name);
-        } else {
-            merge_patch(map.entry(name.as_str()).or_insert(Value::Null), value);
-        }
-    }
-}
-
-fn json_patch(target: &mut Value, op: &Value) -> Option<()> {
-    let path = op["path"].as_str()?;
-    let value = match op["op"].as_str()? {
-        "remove" => return take(target, path).map(drop),
-        "test" => return (target.pointer(path).unwrap_or(&Value::Null) == &op["value"]).then_some(()),
-        "move" => take(target, op["from"].as_str()?)?,
-        "copy" => target.pointer(op["from"].as_str()?)?.clone(),
-        "replace" => {
-            take(target, path);
-            op["value"].clone()
-        }
-        _ => op["value"].clone(),
-    };
-    let (parent, last) = path.rsplit_once('/')?;
-    match target.pointer_mut(parent)? {
-        Value::Object(map) => {
-            map.insert(unescape(last), value);
-        }
-        Value::Array(items) if last == "-" => items.push(value),
-        Value::Array(items) => items.insert(last.parse().ok()?, value),
-        _ => return None,
-    }
-    Some(())
-}
-
-fn take(target: &mut Value, path: &str) -> Option<Value> {
-    let (parent, last) = path.rsplit_once('/')?;
-    match target.pointer_mut(parent)? {
-        Value::Object(map) => map.remove(&unescape(last)),
-        Value::Array(items) => Some(items.remove(last.parse().ok()?)),
-        _ => None,
-    }
-}
-
-fn unescape(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
 }

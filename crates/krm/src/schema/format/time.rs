@@ -16,9 +16,8 @@ pub fn is_date(text: &str) -> bool {
 
 /// `2006-01-02T15:04:05Z`, with a fraction and an offset if wanted, in any case.
 pub fn is_date_time(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let mut parts = lower.split('t');
-    // Whatever follows a second `t` is not looked at, as in Kubernetes.
+    let mut parts = text.split(['T', 't']);
+    // Whatever follows a second `T` is not looked at, as in Kubernetes.
     match (parts.next(), parts.next()) {
         (Some(date), Some(time)) => is_date(date) && is_time(time),
         _ => false,
@@ -69,7 +68,7 @@ fn without_fraction(text: &str) -> &str {
 
 fn is_zone(text: &str) -> bool {
     match text.as_bytes() {
-        [b'z'] => true,
+        [b'Z' | b'z'] => true,
         [b'+' | b'-', a, b, b':', c, d] => digits(&[*a, *b, *c, *d]).is_some(),
         _ => false,
     }

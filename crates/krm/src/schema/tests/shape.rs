@@ -48,6 +48,7 @@ fn the_tree_tells_what_was_declared() {
             "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-embedded-resource": true},
         },
         "x-kubernetes-validations": [{"rule": "true"}],
+        "allOf": [{}, {}], "anyOf": [{}], "not": {"required": ["x"]},
     }))
     .unwrap();
     let root = schema.root();
@@ -66,6 +67,11 @@ fn the_tree_tells_what_was_declared() {
     assert_eq!(map.field("any").unwrap().allowed_values(), [json!("a")]);
     let raw = root.property("raw").unwrap();
     assert!(raw.preserves_unknown_fields() && raw.is_embedded_resource());
+    let all = [root.all_of().len(), root.any_of().len(), root.one_of().len()];
+    assert_eq!(
+        (all, root.not().and_then(|not| not.required().first()).map(String::as_str)),
+        ([2, 1, 0], Some("x"))
+    );
 }
 
 fn pruned(schema: &Schema, mut object: Value) -> (Value, Vec<String>) {

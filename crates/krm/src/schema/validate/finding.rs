@@ -5,9 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::field::{Fault, FieldError, Path};
-
-/// More than this many findings help nobody, and would only cost memory.
-const MOST: usize = 10_000;
+use crate::schema::report::{MOST_BYTES, MOST_ERRORS};
 
 /// One thing that is wrong.
 pub struct Finding {
@@ -51,16 +49,17 @@ impl Finding {
     }
 }
 
-/// All that was found so far.
+/// All that was found so far, up to what anybody reads.
 pub struct Findings {
     inside: Option<&'static str>,
     list: Vec<Finding>,
+    bytes: usize,
 }
 
 impl Findings {
     /// Nothing yet, about a value that stands in the field `inside`.
     pub fn new(inside: Option<&'static str>) -> Findings {
-        Findings { inside, list: Vec::new() }
+        Findings { inside, list: Vec::new(), bytes: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -71,28 +70,32 @@ impl Findings {
         self.list.is_empty()
     }
 
+    /// Whether looking further would not tell anybody more.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= MOST_ERRORS || self.bytes >= MOST_BYTES
+    }
+
     /// Notes a finding, which is a check that was not passed.
     pub fn add(&mut self, finding: Finding) -> usize {
-        if self.list.len() < MOST {
+        if !self.is_full() {
+            self.bytes += finding.said.len();
             self.list.push(finding);
         }
         0
     }
 
-    /// Forgets all but the first `length`.
-    pub fn truncate(&mut self, length: usize) {
-        self.list.truncate(length);
-    }
-
     /// Takes away all but the first `length`.
     pub fn take_after(&mut self, length: usize) -> Vec<Finding> {
-        self.list.split_off(length)
+        let taken = self.list.split_off(length);
+        self.bytes -= taken.iter().map(|finding| finding.said.len()).sum::<usize>();
+        taken
     }
 
     /// Puts back what was taken.
     pub fn put_back(&mut self, findings: Vec<Finding>) {
-        self.list.extend(findings);
-        self.list.truncate(MOST);
+        for finding in findings {
+            self.add(finding);
+        }
     }
 
     pub fn into_errors(self) -> Vec<FieldError> {

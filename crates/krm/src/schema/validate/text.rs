@@ -39,9 +39,9 @@ fn length_or_pattern(limits: &Limits, text: &str, path: &Path<'_>) -> Option<Fin
     let pattern = limits.pattern.as_ref()?;
     let said = match pattern.matches(text) {
         Ok(true) => return None,
-        Ok(false) => format!("{path} in body should match '{}'", pattern.text),
+        Ok(false) => format!("{path} in body should match '{}'", pattern.text()),
         Err(why) => {
-            format!("{path} in body should match '{}, but pattern is invalid: {why}'", pattern.text)
+            format!("{path} in body should match '{}, but pattern is invalid: {why}'", pattern.text())
         }
     };
     Some(Finding::value(Fault::Invalid, path, &Value::from(text), said))

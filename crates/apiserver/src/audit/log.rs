@@ -1,0 +1,211 @@
+//! The thread that writes events down, and the queue before it.
+//!
+//! A request waits for the queue a moment at most. When the disk cannot keep up, events are lost and counted rather
+//! than requests.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use super::Event;
+use super::rotation::{RotatedFile, Rotation};
+
+/// What may be waiting to be written, in KiB.
+const QUEUE_KIB: u32 = 64 << 10;
+/// How long a request waits when that much is waiting.
+const WAIT: Duration = Duration::from_millis(100);
+/// How long the end of the log waits for what is still to be written.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+/// How much is written at once.
+const BATCH_BYTES: usize = 256 << 10;
+/// How often a disk that refuses is complained about.
+const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
+
+/// Why there is no audit log.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditLogError {
+    /// The file cannot be written.
+    #[error("cannot write the audit log {}: check that its folder exists and is ours", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// There is no thread to write it.
+    #[error("cannot start the thread that writes the audit log")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Writes events to a file.
+pub struct AuditLog {
+    sender: Mutex<Option<UnboundedSender<Waiting>>>,
+    done: Mutex<Option<oneshot::Receiver<()>>>,
+    room: Arc<Semaphore>,
+    counts: Arc<AuditCounts>,
+}
+
+/// What became of events.
+#[derive(Debug, Default)]
+pub struct AuditCounts {
+    written: AtomicU64,
+    dropped: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl AuditCounts {
+    /// How many are in the file.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// How many were lost because too many were waiting.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How many were lost because the file could not be written.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+struct Waiting {
+    event: Box<Event>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AuditLog {
+    /// Opens the file and starts the thread that writes it.
+    pub fn open(path: &Path, rotation: Rotation) -> Result<AuditLog, AuditLogError> {
+        let file = RotatedFile::open(path, rotation)
+            .map_err(|source| AuditLogError::Open { path: path.to_owned(), source })?;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let (finished, done) = oneshot::channel();
+        let counts = Arc::new(AuditCounts::default());
+        let writer = Writer { file, counts: counts.clone(), complained: None };
+        std::thread::Builder::new()
+            .name("audit".to_owned())
+            .spawn(move || {
+                writer.run(receiver);
+                // Nobody may be waiting any more.
+                let _ = finished.send(());
+            })
+            .map_err(AuditLogError::Thread)?;
+        Ok(AuditLog {
+            sender: Mutex::new(Some(sender)),
+            done: Mutex::new(Some(done)),
+            room: Arc::new(Semaphore::new(QUEUE_KIB as usize)),
+            counts,
+        })
+    }
+
+    /// Writes an event down. When too much is waiting it waits a moment, then the event is lost and counted.
+    pub async fn write(&self, event: Event) {
+        let room = self.room.clone().acquire_many_owned(kib(&event));
+        match tokio::time::timeout(WAIT, room).await {
+            Ok(Ok(room)) => self.send(event, room),
+            _ => self.drop_one(),
+        }
+    }
+
+    /// The same without waiting, for places that cannot.
+    pub fn write_now(&self, event: Event) {
+        match self.room.clone().try_acquire_many_owned(kib(&event)) {
+            Ok(room) => self.send(event, room),
+            Err(_) => self.drop_one(),
+        }
+    }
+
+    /// What became of the events so far.
+    pub fn counts(&self) -> &AuditCounts {
+        &self.counts
+    }
+
+    /// Ends the log once everything that was given to it is in the file, or says that it took too long.
+    pub async fn close(&self) -> bool {
+        // The writer ends when nobody can send any more.
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match done {
+            Some(done) => tokio::time::timeout(LAST_WAIT, done).await.is_ok(),
+            None => true,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn room_is_taken(&self) -> bool {
+        self.room.available_permits() < QUEUE_KIB as usize
+    }
+
+    #[cfg(test)]
+    pub(super) async fn take_all_room(&self) -> Option<OwnedSemaphorePermit> {
+        self.room.clone().acquire_many_owned(QUEUE_KIB).await.ok()
+    }
+
+    fn send(&self, event: Event, room: OwnedSemaphorePermit) {
+        let waiting = Waiting { event: Box::new(event), _room: room };
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = sender.as_ref().is_some_and(|sender| sender.send(waiting).is_ok());
+        if !sent {
+            self.drop_one();
+        }
+    }
+
+    fn drop_one(&self) {
+        self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for AuditLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuditLog").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+fn kib(event: &Event) -> u32 {
+    u32::try_from(event.weight().div_ceil(1024)).unwrap_or(u32::MAX).min(QUEUE_KIB)
+}
+
+struct Writer {
+    file: RotatedFile,
+    counts: Arc<AuditCounts>,
+    complained: Option<Instant>,
+}
+
+impl Writer {
+    fn run(mut self, mut receiver: UnboundedReceiver<Waiting>) {
+        while let Some(first) = receiver.blocking_recv() {
+            let mut lines = first.event.to_line();
+            let mut count = 1;
+            drop(first);
+            while lines.len() < BATCH_BYTES
+                && let Ok(next) = receiver.try_recv()
+            {
+                lines.extend(next.event.to_line());
+                count += 1;
+            }
+            match self.file.append(&lines) {
+                Ok(()) => self.counts.written.fetch_add(count, Ordering::Relaxed),
+                Err(error) => {
+                    self.complain(&error);
+                    self.counts.failed.fetch_add(count, Ordering::Relaxed)
+                }
+            };
+        }
+        if let Err(error) = self.file.sync() {
+            tracing::warn!(%error, "the end of the audit log may not be on the disk yet");
+        }
+    }
+
+    fn complain(&mut self, error: &std::io::Error) {
+        if self.complained.is_none_or(|at| at.elapsed() >= COMPLAIN_EVERY) {
+            self.complained = Some(Instant::now());
+            tracing::error!(%error, "the audit log cannot be written; events are lost until it can");
+        }
+    }
+}

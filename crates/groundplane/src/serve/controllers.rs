@@ -1,0 +1,38 @@
+//! Which controllers run in this process.
+
+use std::sync::Arc;
+
+use apiserver::api::Api;
+use apiserver::client::Client;
+use apiserver::controllers::definitions::DefinitionController;
+use apiserver::controllers::elected::run_elected;
+use apiserver::controllers::garbage::Garbage;
+use apiserver::controllers::namespaces::Namespaces;
+use apiserver::controllers::{Controller, run};
+
+use crate::failure::Failure;
+
+/// The controllers that can be chosen.
+const CHOICES: [&str; 2] = [Garbage::NAME, Namespaces::NAME];
+
+/// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
+/// that users define would be served.
+pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
+    let names: Vec<&str> = asked.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let known = |name: &str| matches!(name, "all" | "none") || CHOICES.contains(&name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        let why = format!("there is no controller {unknown:?}; there are {}", CHOICES.join(", "));
+        return Err(Failure::new("starting controllers", why));
+    }
+    let wanted = |name: &str| names.contains(&"all") || names.contains(&name);
+    let client = |name: &str| Client::system(api, name);
+    tokio::spawn(run(Arc::new(DefinitionController), client(DefinitionController::NAME)));
+    let holder = apiserver::write::new_uid();
+    if wanted(Garbage::NAME) {
+        tokio::spawn(run_elected(Arc::new(Garbage), client(Garbage::NAME), holder.clone()));
+    }
+    if wanted(Namespaces::NAME) {
+        tokio::spawn(run_elected(Arc::new(Namespaces), client(Namespaces::NAME), holder));
+    }
+    Ok(())
+}
