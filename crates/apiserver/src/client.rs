@@ -44,6 +44,11 @@ impl Client {
         Client { plane: plane.clone(), ..self.clone() }
     }
 
+    /// The same under another name, as the manager of fields.
+    pub fn called(&self, name: &str) -> Client {
+        Client { agent: name.to_owned(), ..self.clone() }
+    }
+
     /// The same, whose writes land only while a lease is held.
     pub fn fenced(&self, fence: Fence) -> Client {
         Client { fence: Some(fence), ..self.clone() }

@@ -144,8 +144,13 @@ fn resource(kind: &Kind, version: &Version) -> Value {
         resource["categories"] = kind.names.categories.clone().into();
     }
     if kind.takes("get") {
-        let stored = &kind.stored().name;
-        resource["storageVersionHash"] = storage_hash(&kind.group, stored, &kind.names.kind).into();
+        let stored = match kind.group.as_str() {
+            // Kubernetes has never changed what it says here.
+            crate::definitions::GROUP => "v1beta1",
+            _ => &kind.stored().name,
+        };
+        let group = kind.mirror.map_or(kind.group.as_str(), |mirror| mirror.group);
+        resource["storageVersionHash"] = storage_hash(group, stored, &kind.names.kind).into();
     }
     let _ = version;
     resource
@@ -184,7 +189,7 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
             }
         });
     }
-    if !kind.strategic && kind.takes("get") {
+    if !kind.strategic && kind.origin == Origin::BuiltIn && kind.takes("get") {
         let of = Some(("groundplane.dev", "v1alpha1", "ReferrerList"));
         parts.push(Part { name: "referrers", verbs: &["get"], of });
     }

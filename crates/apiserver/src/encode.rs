@@ -63,12 +63,13 @@ fn member(bytes: &mut Vec<u8>, field: &str, value: &Value) -> Result<(), Status>
     separate(bytes);
     serde_json::to_writer(&mut *bytes, field).map_err(Status::internal)?;
     bytes.push(b':');
-    serde_json::to_writer(&mut *bytes, value).map_err(Status::internal)
+    bytes.extend_from_slice(&krm::encode::to_json(value));
+    Ok(())
 }
 
 /// The bytes of an object as a client gets them that asked for nothing special.
 pub fn plain(object: &Object) -> Bytes {
-    serde_json::to_vec(&object.0).unwrap_or_default().into()
+    krm::encode::to_json(&Value::Object(object.0.clone())).into()
 }
 
 /// Reads stored bytes.

@@ -1,10 +1,9 @@
-//! The kinds of Kubernetes' own that are served, one file each.
+//! The kinds of Kubernetes that clients expect of any API server. Each is one file.
 
 mod columns;
 mod config_map;
 mod custom_resource_definition;
 mod declare;
-pub mod delete_options;
 mod event;
 mod lease;
 mod namespace;
@@ -13,7 +12,12 @@ mod reference;
 mod reviews;
 mod secret;
 mod service_account;
+
+pub mod delete_options;
 pub mod token_request;
+
+#[cfg(test)]
+mod tests;
 
 use krm::kind::Kind;
 

@@ -248,7 +248,7 @@ impl Pipeline {
             }
             let asked = Asked {
                 method: known.method.clone(),
-                query: known.query.clone(),
+                query: known.watch_query(),
                 headers: known.headers.clone(),
                 body: body.clone(),
             };
@@ -310,12 +310,19 @@ impl Known {
         }
     }
 
+    /// The query, with what an old path asks for put into it.
+    fn watch_query(&self) -> Query {
+        match &self.route {
+            Route::Resource(target) if target.is_watch => self.query.with("watch", "1"),
+            _ => self.query.clone(),
+        }
+    }
+
     /// Whether it goes on until it is ended.
     pub fn is_watch(&self) -> bool {
         let Route::Resource(target) = &self.route else { return false };
-        target.name.is_empty()
-            && matches!(self.method, Method::GET | Method::HEAD)
-            && self.query.flag("watch").unwrap_or(false)
+        let asks = target.is_watch || (target.name.is_empty() && self.query.flag("watch").unwrap_or(false));
+        asks && matches!(self.method, Method::GET | Method::HEAD)
     }
 }
 

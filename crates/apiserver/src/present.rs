@@ -70,8 +70,7 @@ pub fn whole(object: &Object) -> Vec<u8> {
             bytes.push(b',');
             bytes.extend_from_slice(Value::from(field.as_str()).to_string().as_bytes());
             bytes.push(b':');
-            // Writing JSON into memory does not fail.
-            let _ = serde_json::to_writer(&mut bytes, value);
+            bytes.extend_from_slice(&krm::encode::to_json(value));
         }
     }
     bytes.push(b'}');

@@ -1,5 +1,6 @@
-//! Real parts for tests: clusters of other people's servers, small disks, and checkers of recorded histories.
+//! Real parts for tests: clusters of other people's servers, our own, and checkers of recorded histories.
 
 pub mod etcd;
 pub mod linearizable;
+pub mod need;
 pub mod server;

@@ -1,15 +1,23 @@
 //! A running groundplane: the real binary, on a port of its own, with a folder of its own.
 
 mod client;
+mod identity;
+mod lines;
+mod shared;
 
-pub use client::{Answer, Client, Lines};
+pub use client::{Answer, Client, Failed};
+pub use identity::Identity;
+pub use lines::Lines;
+pub use shared::Shared;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to be ready; far more than it needs on a quiet machine.
+use tempfile::TempDir;
+
+/// How long a server may take to be ready, and to stop; far more than it needs on a quiet machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why a server did not come up.
@@ -20,45 +28,68 @@ pub struct ServerError(String);
 /// A server that is ended, hard, when this is dropped.
 pub struct Server {
     child: Child,
+    data: PathBuf,
     kubeconfig: PathBuf,
     client: Client,
     /// How long it took from start to ready.
     pub took: Duration,
+    // Last: the process is dead before its folder goes.
+    _folder: Option<TempDir>,
 }
 
 impl Server {
-    /// Starts `binary serve` on `data` with further arguments, and waits until it is ready.
-    pub fn start(binary: &Path, data: &Path, arguments: &[&str]) -> Result<Server, ServerError> {
+    /// Starts `binary serve` in a new folder, which goes with it.
+    pub fn fresh(binary: &str, arguments: &[&str]) -> Result<Server, ServerError> {
+        let folder = TempDir::with_prefix("groundplane-")
+            .map_err(|error| ServerError(format!("no folder can be made: {error}")))?;
+        let mut server = Self::start(binary, &folder.path().join("data"), arguments)?;
+        server._folder = Some(folder);
+        Ok(server)
+    }
+
+    /// Starts `binary serve` on `data`, on any free port, and waits until it is ready.
+    pub fn start(binary: &str, data: &Path, arguments: &[&str]) -> Result<Server, ServerError> {
+        Self::start_on(binary, data, "127.0.0.1:0", arguments)
+    }
+
+    /// The same on a given address, such as the one that a server before it had.
+    pub fn start_on(
+        binary: &str,
+        data: &Path,
+        listen: &str,
+        arguments: &[&str],
+    ) -> Result<Server, ServerError> {
         let begun = Instant::now();
-        let mut child = Command::new(binary)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        let mut child = Command::new("sh")
+            // As many connections as the machine allows; tests bring thousands.
+            .args(["-c", "ulimit -n $(ulimit -Hn); exec \"$0\" \"$@\"", binary])
+            .args(["serve", "--listen", listen, "--data"])
             .arg(data)
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(log(data)?)
             .spawn()
-            .map_err(|error| ServerError(format!("{} can't be started: {error}", binary.display())))?;
-        let printed = child.stdout.take().map(BufReader::new);
-        let mut line = String::new();
-        let read = printed.map(|mut printed| printed.read_line(&mut line));
+            .map_err(|error| ServerError(format!("{binary} can't be started: {error}")))?;
+        let line = first_line(&mut child);
+        let took = begun.elapsed();
         let kubeconfig = line.trim().strip_prefix("export KUBECONFIG=").map(PathBuf::from);
         let Some(kubeconfig) = kubeconfig else {
             let _ = child.kill();
             let _ = child.wait();
-            let said = std::fs::read_to_string(data.join("server.log")).unwrap_or_default();
-            return Err(ServerError(format!("the server did not come up ({read:?}, {line:?}): {said}")));
+            return Err(ServerError(format!("the server did not come up ({line:?}): {}", said(data))));
         };
         let client = Client::from_kubeconfig(&kubeconfig).map_err(ServerError)?;
-        let server = Server { child, kubeconfig, client, took: begun.elapsed() };
-        match begun.elapsed() < PATIENCE {
-            true => Ok(server),
-            false => Err(ServerError(format!("the server took {:?} to be ready", begun.elapsed()))),
-        }
+        Ok(Server { child, data: data.to_owned(), kubeconfig, client, took, _folder: None })
     }
 
-    /// A client with the administrator's certificate.
+    /// A client with the administrator's certificate, with connections of its own.
     pub fn client(&self) -> Client {
-        self.client.clone()
+        self.client.apart()
+    }
+
+    /// A client that shows no certificate.
+    pub fn stranger(&self) -> Client {
+        self.client.stranger()
     }
 
     /// The administrator's kubeconfig.
@@ -66,9 +97,31 @@ impl Server {
         &self.kubeconfig
     }
 
+    /// Where it keeps everything.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// What it has logged so far.
+    pub fn said(&self) -> String {
+        said(&self.data)
+    }
+
     /// The process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The memory that it holds, in MiB; 0 if it has ended.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let held = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        held.and_then(|held| held.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) >> 10
     }
 
     /// Ends it at once, as a crash would.
@@ -77,10 +130,17 @@ impl Server {
         let _ = self.child.wait();
     }
 
-    /// Asks it to stop, and waits until it has; whether it ended well.
-    pub fn stop(mut self) -> bool {
+    /// Asks it to stop, and waits until it has; `None` when it does not, or can't be asked.
+    pub fn stop(mut self) -> Option<ExitStatus> {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        asked.is_ok_and(|asked| asked.success()) && self.child.wait().is_ok_and(|status| status.success())
+        let begun = Instant::now();
+        while asked.as_ref().is_ok_and(ExitStatus::success) && begun.elapsed() < PATIENCE {
+            if let Ok(Some(ended)) = self.child.try_wait() {
+                return Some(ended);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
     }
 }
 
@@ -88,11 +148,34 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("the server said:\n{}", said(&self.data));
+        }
     }
 }
 
+/// The first line that it prints: it is ready. Empty when it ends before, or takes too long.
+fn first_line(child: &mut Child) -> String {
+    let Some(printed) = child.stdout.take() else { return String::new() };
+    let (told, line) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let _ = BufReader::new(printed).read_line(&mut line);
+        let _ = told.send(line);
+    });
+    line.recv_timeout(PATIENCE).unwrap_or_default()
+}
+
+/// The server's words lie beside its folder, not in it: what is in there is its own affair.
+fn log_path(data: &Path) -> PathBuf {
+    data.with_extension("log")
+}
+
+fn said(data: &Path) -> String {
+    std::fs::read_to_string(log_path(data)).unwrap_or_default()
+}
+
 fn log(data: &Path) -> Result<Stdio, ServerError> {
-    std::fs::create_dir_all(data).map_err(|error| ServerError(error.to_string()))?;
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(data.join("server.log"));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(log_path(data));
     file.map(Stdio::from).map_err(|error| ServerError(format!("no log can be written: {error}")))
 }

@@ -29,13 +29,17 @@ pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Stat
     if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
         return Ok(spliced(call, listed));
     }
+    if accept.form == Form::Partial {
+        let why = "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)";
+        return Err(Status::failure(406, "NotAcceptable", why));
+    }
     let presenter = Presenter::new(&call.api, &call.kind, call.version);
     let objects = listed.items.iter().map(|(key, entry)| presenter.object(key, entry));
     let objects: Vec<_> = objects.collect::<Result<_, _>>()?;
-    let metadata = metadata(call, &listed);
+    let metadata = metadata(call, &listed, accept.form == Form::Whole);
     let whole = match accept.form {
         Form::Table => super::table::of_many(call, accept, &objects, metadata),
-        Form::Partial => {
+        Form::Partial | Form::PartialList => {
             let partial = |object| krm::table::partial_metadata(object, accept.version);
             let items: Vec<Value> = objects.iter().map(partial).collect();
             let metadata = metadata.as_object().cloned().unwrap_or_default();
@@ -53,10 +57,10 @@ pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Stat
 }
 
 /// A list's own metadata.
-fn metadata(call: &Call, listed: &Listed) -> Value {
+fn metadata(call: &Call, listed: &Listed, is_whole: bool) -> Value {
     let mut metadata = json!({ "resourceVersion": listed.version });
-    // Lists of Kubernetes' own kinds leave it out where there is nothing to go on from.
-    if !listed.resume.is_empty() || call.kind.origin != Origin::BuiltIn {
+    // Only whole lists of kinds that users defined have it where there is nothing to go on from.
+    if !listed.resume.is_empty() || (is_whole && call.kind.origin != Origin::BuiltIn) {
         metadata["continue"] = listed.resume.as_str().into();
     }
     if let Some(remaining) = listed.remaining {
@@ -67,7 +71,7 @@ fn metadata(call: &Call, listed: &Listed) -> Value {
 
 fn spliced(call: &Call, listed: Listed) -> Answer {
     let mut head = encode::beginning(&call.api_version(), &call.kind.names.list_kind);
-    head.push_str(&format!(",\"metadata\":{},\"items\":[", metadata(call, &listed)));
+    head.push_str(&format!(",\"metadata\":{},\"items\":[", metadata(call, &listed, true)));
     // Items of Kubernetes' own kinds don't repeat their type.
     let cut = match call.kind.strategic {
         true => encode::beginning(&call.api_version(), &call.kind.names.kind).len() + 1,

@@ -13,7 +13,9 @@ use crate::request::accept::{Accept, Form, Media};
 pub fn object(call: &Call, accept: &Accept, code: u16, object: &Object) -> Result<Answer, Status> {
     match accept.form {
         Form::Whole => Ok(value(accept, code, &Value::Object(object.0.clone()))),
-        Form::Partial => Ok(value(accept, code, &krm::table::partial_metadata(object, accept.version))),
+        Form::Partial | Form::PartialList => {
+            Ok(value(accept, code, &krm::table::partial_metadata(object, accept.version)))
+        }
         Form::Table => {
             let table = super::table::of_one(call, accept, object);
             Ok(value(accept, code, &table))
@@ -34,7 +36,7 @@ pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
     let bytes = match (accept.media, accept.pretty) {
         (Media::Yaml, _) => yaml::write(value).into_bytes(),
         (Media::Json, true) => serde_json::to_vec_pretty(value).unwrap_or_default(),
-        (Media::Json, false) => serde_json::to_vec(value).unwrap_or_default(),
+        (Media::Json, false) => krm::encode::to_json(value),
     };
     super::bytes(code, accept.content_type(), bytes)
 }

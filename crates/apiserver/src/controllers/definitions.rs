@@ -41,7 +41,8 @@ impl Controller for DefinitionController {
     async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let client = client.in_plane(&plane);
+        // The name under which clients know whoever looks after definitions.
+        let client = client.in_plane(&plane).called("kube-apiserver");
         let catalog = client.api().kinds().of(&plane);
         let Some(kind) = catalog.resource(GROUP, PLURAL).cloned() else { return Ok(Next::Done) };
         let Some(definition) = client.read(&kind, "", parts.name) else { return Ok(Next::Done) };

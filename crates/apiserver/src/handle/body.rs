@@ -5,9 +5,8 @@ use http::HeaderMap;
 use krm::Object;
 use krm::body::FieldValidation;
 use krm::decode::{self, Complaints, Decoded, Refusal};
-use krm::field::{FieldError, Path};
 use krm::kind::api_version;
-use krm::status::{Status, Subject};
+use krm::status::Status;
 use serde_json::{Map, Value};
 
 use crate::call::Call;
@@ -24,6 +23,9 @@ pub fn decode(
     let (object, mut complaints) = read(call, headers, body)?;
     let (object, dropped) = shape(call, object).map_err(|why| unfit(call, &why))?;
     complaints.fields.extend(dropped);
+    if call.kind.shape.is_some() {
+        complaints.sort_by_place(body);
+    }
     match validation {
         FieldValidation::Ignore => Ok((object, Vec::new())),
         FieldValidation::Strict if !complaints.is_empty() => Err(unfit(call, &complaints.message())),
@@ -79,13 +81,8 @@ fn custom(call: &Call, decoded: Decoded) -> Result<(Object, Complaints), Status>
             "the API version in the data ({found}) does not match the expected API version ({expected})"
         )));
     }
+    // That its kind is the right one is checked with everything else about it.
     let object = Object(decoded.object);
-    let kind = &call.kind.names.kind;
-    if decoded.kind != *kind {
-        let error = FieldError::invalid_text(&Path::of("kind"), &decoded.kind, format!("must be {kind}"));
-        let subject = Subject::new(decoded.group, decoded.kind);
-        return Err(Status::invalid(&subject, object.name(), &[error]));
-    }
     Ok((object, decoded.complaints))
 }
 
@@ -115,22 +112,16 @@ fn builtin(call: &Call, decoded: Decoded) -> Result<(Object, Complaints), Status
     Err(Status::bad_request(format!("{found} in version {short:?} cannot be handled as a {kind}: {why}")))
 }
 
-/// Reads what somebody applies.
-pub fn decode_applied(call: &Call, body: &Bytes) -> Result<Object, Status> {
-    let (object, _) = decode::read_apply(body).map_err(Status::bad_request)?;
-    let mut object = Object(object);
-    if let Some(metadata) = object.0.get_mut("metadata") {
-        let mut unknown = Vec::new();
-        krm::meta::coerce(metadata, &Path::of("metadata"), &mut unknown).map_err(|why| unfit(call, &why))?;
+/// Reads what somebody applies, and what is to be said about how it was written.
+pub fn decode_applied(body: &Bytes, validation: FieldValidation) -> Result<(Object, Vec<String>), Status> {
+    let (object, complaints) = decode::read_apply(body).map_err(Status::bad_request)?;
+    match validation {
+        FieldValidation::Ignore => Ok((Object(object), Vec::new())),
+        FieldValidation::Strict if !complaints.is_empty() => {
+            Err(Status::bad_request(decode::strict_apply_message(&complaints)))
+        }
+        _ => Ok((Object(object), complaints.warnings().map(str::to_owned).collect())),
     }
-    if object.name().is_empty() {
-        object.set_meta("name", Some(call.name.as_str().into()));
-    }
-    crate::write::admit::matches_path(call, &object, true)?;
-    if call.kind.is_namespaced() && object.namespace().is_empty() {
-        object.set_meta("namespace", Some(call.namespace.as_str().into()));
-    }
-    Ok(object)
 }
 
 /// Reads the options of a deletion; nothing where there is no body.

@@ -117,12 +117,16 @@ fn misplaced(call: &Call, target: &Target, verb: Verb) -> Option<Result<Answer, 
         });
     }
     let on_object = !target.name.is_empty() && target.subresource.is_empty();
-    let wrong = match verb {
-        Verb::Create => on_object,
-        Verb::Update | Verb::Patch => target.name.is_empty(),
-        _ => false,
-    };
-    wrong.then(|| Err(not_supported(&call.kind, verb.as_str())))
+    match (verb, call.kind.strategic) {
+        (Verb::Create, true) if on_object => Some(Err(not_supported(&call.kind, verb.as_str()))),
+        (Verb::Update | Verb::Patch, true) if target.name.is_empty() => {
+            Some(Err(not_supported(&call.kind, verb.as_str())))
+        }
+        (Verb::Update | Verb::Patch, false) if target.name.is_empty() => {
+            Some(Err(Status::bad_request("name must be provided")))
+        }
+        _ => None,
+    }
 }
 
 /// The kind does not do that.
@@ -141,6 +145,9 @@ pub fn not_supported(kind: &Kind, verb: &str) -> Status {
 async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let bytes = read::get::get(call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
+    if accept.form == Form::PartialList {
+        return Err(Status::failure(500, "", "content is not a list"));
+    }
     answer::object::stored(call, &accept, 200, bytes)
 }
 
@@ -166,9 +173,6 @@ async fn create(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
     let options = WriteOptions::read(&asked.query, "CreateOptions", false)?;
     let (object, warnings) = decode(call, &asked.headers, &asked.body, options.validation)?;
     write::admit::matches_path(call, &object, false)?;
-    if !object.resource_version().is_empty() {
-        return Err(Status::bad_request("resourceVersion should not be set on objects to be created"));
-    }
     let decided = options.clone();
     let written = write::run(call, &options, move |call, view| {
         write::create::decide(call, view, &decided, object.clone(), warnings.clone())
@@ -194,7 +198,10 @@ pub async fn patch(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let options = WriteOptions::read(&asked.query, "PatchOptions", style == Style::Apply)?;
     let patch = match style {
-        Style::Apply => Patch::Apply(super::body::decode_applied(call, &asked.body)?),
+        Style::Apply => {
+            let (wanted, warnings) = super::body::decode_applied(&asked.body, options.validation)?;
+            Patch::Apply(wanted, warnings)
+        }
         style => Patch::read(style, &asked.body, options.validation),
     };
     let decided = options.clone();

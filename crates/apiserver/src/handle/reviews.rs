@@ -61,7 +61,8 @@ impl Review {
         body: &Bytes,
     ) -> Result<Answer, Status> {
         if known.method != http::Method::POST {
-            return Err(Status::method_not_allowed());
+            let named = self != Review::TokenRequest && !call.name.is_empty();
+            return Err(if named { Status::no_such_resource() } else { Status::method_not_allowed() });
         }
         let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
         let options = WriteOptions::read(&known.query, "CreateOptions", false)?;
@@ -70,6 +71,10 @@ impl Review {
             Review::TokenRequest => (read_token_request(body)?, Vec::new()),
             _ => decode(call, &known.headers, body, options.validation)?,
         };
+        let mut object = object;
+        if self != Review::TokenRequest {
+            crate::write::ownership::on_write(call, None, &mut object, &options);
+        }
         let answered = match self {
             Review::SelfAccess => review::self_subject_access(&rights, &known.who, object)?,
             Review::Access => review::subject_access(&rights, object)?,

@@ -13,7 +13,7 @@ use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::encode;
 use crate::read;
-use crate::request::accept::Accept;
+use crate::request::accept::{Accept, Form};
 use crate::request::body::media_type;
 use crate::request::path::Target;
 use crate::request::query::WriteOptions;
@@ -112,8 +112,10 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     let Some(scale) = call.version().scale().cloned() else { return Err(call.not_found()) };
     if verb == Verb::Get {
         let bytes = read::get::get(&call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
-        let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
-        return answer::object::object(&call, &accept, 200, &made);
+        let mut made = write::scale::of(&scale, &encode::read(&bytes)?)?;
+        let whole = encode::read(&bytes)?;
+        made.set_meta("managedFields", write::scale::paths(&call).of_scale(&whole).ok().flatten());
+        return Ok(scale_answer(&call, &accept, &made));
     }
     let style = match verb {
         Verb::Patch => Some(Style::of(media_type(&asked.headers), &call)?),
@@ -131,22 +133,50 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     let written = write::run(&call, &options, move |call, view| {
         write::admit::kind_is_current(call, view, false)?;
         let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
+        let before =
+            write::scale::of(&wanted, &old).unwrap_or_else(|_| Object::new("autoscaling/v1", "Scale"));
         let asked = match (&given, &patch) {
             (Some(given), _) => given.clone(),
             (None, Some(patch)) => {
-                let before = write::scale::of(&wanted, &old)?;
                 let (value, _) =
                     patch.changed(call, &before, decided.validation).map_err(|error| error.status())?;
                 Object::from_value(value).ok_or_else(|| Status::bad_request("the patch leaves no scale"))?
             }
             (None, None) => return Err(Status::internal("a scale without a body")),
         };
-        let new = write::scale::apply(&wanted, old.clone(), &asked)?;
-        write::update::replace(call, view, &decided, &entry, &old, new, "patch", Vec::new())
+        let mut new = write::scale::apply(&wanted, old.clone(), &asked)?;
+        write::scale::own(call, &decided, &before, &asked, &mut new);
+        write::update::replace(call, view, &decided, &entry, &old, new, "scale", Vec::new())
     });
     let Written { bytes, warnings, .. } = written.await?;
-    let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
-    let mut answer = answer::object::object(&call, &accept, 200, &made)?;
+    let whole = encode::read(&bytes)?;
+    let mut made = write::scale::of(&scale, &whole)?;
+    made.set_meta("managedFields", write::scale::paths(&call).of_scale(&whole).ok().flatten());
+    let mut answer = scale_answer(&call, &accept, &made);
     answer::warn(&mut answer, &warnings);
     Ok(answer)
+}
+
+fn scale_answer(call: &Call, accept: &Accept, made: &Object) -> Answer {
+    let value = match accept.form {
+        Form::Table => {
+            let row = write::scale::columns().row(
+                &Value::Object(made.0.clone()),
+                accept.include,
+                accept.version,
+                call.api.now(),
+            );
+            let metadata = json!({ "resourceVersion": made.resource_version() });
+            let metadata = metadata.as_object().cloned().unwrap_or_default();
+            krm::table::table(
+                accept.version,
+                metadata,
+                write::scale::columns().definitions().clone(),
+                vec![row],
+            )
+        }
+        Form::Partial | Form::PartialList => krm::table::partial_metadata(made, accept.version),
+        Form::Whole => Value::Object(made.0.clone()),
+    };
+    answer::object::value(accept, 200, &value)
 }

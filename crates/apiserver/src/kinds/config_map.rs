@@ -12,7 +12,7 @@ use krm::table::{Column, Columns};
 use serde_json::{Map, Value};
 
 use super::columns::{age, column};
-use super::declare;
+use super::declare::{self, MOST_ERRORS};
 
 const ABOUT_DATA: &str = "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' \
     or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap \
@@ -68,16 +68,21 @@ fn validate(object: &Object) -> Vec<FieldError> {
     let (texts, bytes) = (entries(object, "data"), entries(object, "binaryData"));
     let path = Path::of("data");
     for (key, value) in texts {
+        size += value.as_str().map_or(0, str::len);
+        if errors.len() >= MOST_ERRORS {
+            continue;
+        }
         errors.extend(key_faults(key, &path));
         if bytes.contains_key(key) {
             let detail = "duplicate of key present in binaryData";
             errors.push(FieldError::invalid_text(&path.key(key), key, detail));
         }
-        size += value.as_str().map_or(0, str::len);
     }
     for (key, value) in bytes {
-        errors.extend(key_faults(key, &Path::of("binaryData")));
         size += decoded_size(value);
+        if errors.len() < MOST_ERRORS {
+            errors.extend(key_faults(key, &Path::of("binaryData")));
+        }
     }
     if size > MOST_BYTES {
         errors.push(FieldError::too_long(&Path::ROOT.key(""), MOST_BYTES));

@@ -64,6 +64,7 @@ pub fn kind() -> Kind {
     kind.complete.push(Arc::new(crd::default));
     kind.prepare.push(Arc::new(prepare));
     kind.validations.push(Arc::new(validate));
+    kind.mark = Some(Arc::new(crd::mark_for_deletion));
     kind
 }
 

@@ -6,6 +6,9 @@ use krm::schema::Schema;
 use krm::shape::{Outline, Shape, zero};
 use serde_json::json;
 
+/// Nobody reads more errors about one object than this, and a request could ask for millions.
+pub const MOST_ERRORS: usize = 1000;
+
 /// A kind of Kubernetes, with everything as most of them have it.
 ///
 /// # Panics

@@ -105,7 +105,6 @@ pub fn kind() -> Kind {
         }
         _ => None,
     }));
-    kind.versions[0].columns = table::columns();
     kind.validations.push(Arc::new(|change| {
         change.new.map(|new| validate::as_ever(new, "reportingComponent")).unwrap_or_default()
     }));
@@ -118,6 +117,7 @@ fn common(kind: &mut Kind) {
     kind.history = History::None;
     kind.create_on_update = true;
     kind.lifetime = Some(Arc::new(|_| Some(KEPT)));
+    kind.versions[0].columns = table::columns();
 }
 
 fn text<'a>(event: &'a Object, path: &str) -> &'a str {

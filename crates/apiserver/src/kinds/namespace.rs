@@ -14,7 +14,7 @@ use krm::table::{Column, Columns};
 use serde_json::{Map, Value, json};
 
 use super::columns::{age, column, text};
-use super::declare;
+use super::declare::{self, MOST_ERRORS};
 
 /// The label that every namespace carries its own name in.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -136,7 +136,7 @@ fn validate(change: &RawChange<'_>) -> Vec<FieldError> {
             let spec = Path::of("spec");
             let path = spec.field("finalizers");
             let mut errors = Vec::new();
-            for (index, name) in finalizers(new).into_iter().enumerate() {
+            for (index, name) in finalizers(new).into_iter().enumerate().take(MOST_ERRORS) {
                 match subresource {
                     "finalize" => finalizer_faults(name, &path.index(index), &mut errors),
                     _ => finalizer_faults(name, &path, &mut errors),

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::columns::{age, column, text};
 use super::config_map::{MOST_BYTES, decoded_size, entries, key_faults, unchanged};
-use super::declare;
+use super::declare::{self, MOST_ERRORS};
 
 const ABOUT_TYPE: &str = "Used to facilitate programmatic handling of secret data. More info: \
     https://kubernetes.io/docs/concepts/configuration/secret/#secret-types";
@@ -104,7 +104,7 @@ fn validate(change: &RawChange<'_>) -> Vec<FieldError> {
     errors.extend(unchanged(change, new, &["data"]));
     let path = Path::of("data");
     let data = entries(new, "data");
-    errors.extend(data.keys().flat_map(|key| key_faults(key, &path)));
+    errors.extend(data.keys().flat_map(|key| key_faults(key, &path)).take(MOST_ERRORS));
     if data.values().map(decoded_size).sum::<usize>() > MOST_BYTES {
         errors.push(FieldError::too_long(&path, MOST_BYTES));
     }

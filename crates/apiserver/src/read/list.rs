@@ -30,7 +30,9 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
         Selection::parse(&options.label_selector, &options.field_selector, &call.kind, call.version())?;
     let place = Place::of(call, options).await?;
     let prefix = call.prefix();
-    let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0);
+    // What is asked for from memory is given whole.
+    let is_from_memory = options.resource_version == "0";
+    let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0 && !is_from_memory);
     let (items, remaining) = match selection.is_everything() {
         true => page(&place, &prefix, limit),
         false => {
@@ -38,8 +40,14 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
             if let Some(after) = &place.after {
                 items.retain(|(key, _)| key > after);
             }
-            let remaining = limit.map_or(0, |limit| items.len().saturating_sub(limit));
             items.truncate(limit.unwrap_or(usize::MAX));
+            // Whether more will match is not known before they are looked at; that there are more is.
+            let is_full = limit.is_some_and(|limit| items.len() >= limit);
+            let more = items
+                .last()
+                .filter(|_| is_full)
+                .and_then(|(last, _)| place.snapshot.list_after(prefix.as_bytes(), last).next());
+            let remaining = usize::from(more.is_some());
             (items, remaining)
         }
     };

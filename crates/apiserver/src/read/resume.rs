@@ -73,7 +73,8 @@ impl Resume {
             Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
         };
         let json = base64::from_url(token).ok_or_else(|| bad("it is not base64"))?;
-        let resume: Resume = serde_json::from_slice(&json).map_err(|error| bad(&error.to_string()))?;
+        let value = krm::body::read(&json).map_err(|error| bad(&error.to_string()))?.value;
+        let resume: Resume = serde_json::from_value(value).map_err(|error| bad(&error.to_string()))?;
         match resume.format == FORMAT && !resume.start.contains('\0') {
             true => Ok(resume),
             false => Err(bad("it was made by another server")),

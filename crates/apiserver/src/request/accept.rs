@@ -30,6 +30,8 @@ pub enum Form {
     Table,
     /// Its metadata.
     Partial,
+    /// The metadata of each of many.
+    PartialList,
 }
 
 /// The form of an answer.
@@ -136,7 +138,8 @@ impl Clause<'_> {
             None => Form::Whole,
             Some(_) if !forms || self.group != "meta.k8s.io" => return None,
             Some("Table") => Form::Table,
-            Some("PartialObjectMetadata" | "PartialObjectMetadataList") => Form::Partial,
+            Some("PartialObjectMetadata") => Form::Partial,
+            Some("PartialObjectMetadataList") => Form::PartialList,
             Some(_) => return None,
         };
         let version = match (form, self.version) {

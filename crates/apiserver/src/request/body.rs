@@ -21,10 +21,11 @@ where
     B::Error: std::fmt::Display,
 {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut body = body;
     if declared.is_some_and(|length: usize| length > LIMIT) {
+        throw_away(&mut body).await;
         return Err(too_large());
     }
-    let mut body = body;
     let mut whole = BytesMut::with_capacity(declared.unwrap_or(0));
     loop {
         let frame = tokio::time::timeout(PATIENCE, body.frame()).await;
@@ -33,10 +34,29 @@ where
         let frame = frame.map_err(|error| Status::bad_request(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
         if whole.len() + data.len() > LIMIT {
+            throw_away(&mut body).await;
             return Err(too_large());
         }
         whole.extend_from_slice(&data);
     }
+}
+
+/// Reads some more of a body that is too large, so that a client that sends before it listens gets to hear why.
+async fn throw_away<B>(body: &mut B)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let reading = async {
+        let mut thrown = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            thrown += frame.data_ref().map_or(0, Bytes::len);
+            if thrown > 4 * LIMIT {
+                return;
+            }
+        }
+    };
+    // Whoever takes longer has had enough attention.
+    let _ = tokio::time::timeout(Duration::from_secs(5), reading).await;
 }
 
 fn too_large() -> Status {

@@ -46,6 +46,8 @@ pub struct Target {
     pub subresource: String,
     /// What comes after the subresource.
     pub rest: Vec<String>,
+    /// Whether the path itself asks for a watch.
+    pub is_watch: bool,
 }
 
 /// Takes a path apart; `None` when it is not made of clean segments.
@@ -90,6 +92,11 @@ fn route(segments: &[String], path: &str) -> Route {
         _ => return Route::Other(path.to_owned()),
     };
     let (group, version) = (group.to_owned(), version.to_owned());
+    // The old way to ask for a watch.
+    let (is_watch, rest) = match rest {
+        [watch, rest @ ..] if watch == "watch" && !rest.is_empty() => (true, rest),
+        rest => (false, rest),
+    };
     let target = match rest {
         [] => return Route::GroupVersion { group, version },
         // Namespaces are themselves resources without a namespace, with these two parts of their own.
@@ -104,7 +111,7 @@ fn route(segments: &[String], path: &str) -> Route {
         }
         [resource, rest @ ..] => of(resource, rest),
     };
-    Route::Resource(Target { group, version, ..target })
+    Route::Resource(Target { group, version, is_watch, ..target })
 }
 
 fn of(resource: &str, rest: &[String]) -> Target {

@@ -22,6 +22,13 @@ impl Query {
         Query(pairs.collect())
     }
 
+    /// The same with a parameter.
+    pub fn with(&self, key: &str, value: &str) -> Query {
+        let mut query = self.clone();
+        query.0.insert(0, (key.to_owned(), value.to_owned()));
+        query
+    }
+
     /// The first value of a parameter.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
@@ -40,9 +47,14 @@ impl Query {
     /// A number.
     pub fn number(&self, key: &str) -> Result<Option<i64>, Status> {
         let Some(text) = self.get(key) else { return Ok(None) };
-        text.parse()
-            .map(Some)
-            .map_err(|_| Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax")))
+        text.parse().map(Some).map_err(|error: std::num::ParseIntError| {
+            use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+            let why = match error.kind() {
+                PosOverflow | NegOverflow => "value out of range",
+                _ => "invalid syntax",
+            };
+            Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: {why}"))
+        })
     }
 }
 
@@ -115,7 +127,8 @@ impl ListOptions {
             errors.push(FieldError::not_supported(&field, &found, &["NotOlderThan"]));
         }
         if !self.resume.is_empty() {
-            errors.push(FieldError::forbidden(&Path::of("continue"), "continue is forbidden for watch"));
+            let why = "resourceVersionMatch is forbidden when continue is provided";
+            errors.push(FieldError::forbidden(&field, why));
         }
         errors
     }
@@ -142,7 +155,7 @@ impl ListOptions {
         }
         if !matches!(self.version_match.as_str(), "Exact" | "NotOlderThan") {
             let found = Value::from(self.version_match.as_str());
-            errors.push(FieldError::not_supported(&field, &found, &["Exact", "NotOlderThan"]));
+            errors.push(FieldError::not_supported(&field, &found, &["Exact", "NotOlderThan", ""]));
         }
         if self.version_match == "Exact" && self.resource_version == "0" {
             let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
@@ -187,7 +200,7 @@ impl WriteOptions {
             "Ignore" => FieldValidation::Ignore,
             "Strict" => FieldValidation::Strict,
             _ => {
-                let allowed = ["Ignore", "Warn", "Strict"];
+                let allowed = ["", "Ignore", "Strict", "Warn"];
                 let path = Path::of("fieldValidation");
                 errors.push(FieldError::not_supported(&path, &Value::from(text), &allowed));
                 FieldValidation::Warn

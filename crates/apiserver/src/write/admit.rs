@@ -3,7 +3,7 @@
 use krm::Object;
 use krm::field::{FieldError, Path};
 use krm::kind::{Address, Origin, RawChange, Refusal};
-use krm::status::{Cause, Status};
+use krm::status::{Cause, Status, Subject};
 use serde_json::Value;
 use store::View;
 
@@ -33,8 +33,8 @@ pub fn kind_is_current(call: &Call, view: &mut View, creates: bool) -> Result<()
         return Err(Status::failure(503, STALE_KIND, format!("the definition of {definition} has changed")));
     }
     if *terminating && creates {
-        let what = format!("create is not supported on resources of kind \"{}\"", call.kind.resource());
-        return Err(Status::failure(405, "MethodNotAllowed", what));
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(Status::forbidden(&call.kind.resource(), &call.name, why));
     }
     Ok(())
 }
@@ -89,6 +89,26 @@ pub fn shape(call: &Call, object: Object) -> Result<(Object, Vec<String>), Strin
         }
     }
     call.version().schema.default(&mut value);
+    let mut object = Object::from_value(value).unwrap_or_default();
+    for complete in &call.kind.complete {
+        complete(&mut object);
+    }
+    Ok((object, unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))).collect()))
+}
+
+/// The same for what an apply has made: what is null in it stays, and is refused where it may not be.
+pub fn shape_applied(call: &Call, object: Object) -> Result<(Object, Vec<String>), String> {
+    if call.kind.shape.is_some() {
+        return shape(call, object);
+    }
+    let mut value = object.into_value();
+    let schema = &call.version().schema;
+    let mut unknown = Vec::new();
+    if let Some(metadata) = value.get_mut("metadata") {
+        krm::meta::coerce(metadata, &Path::of("metadata"), &mut unknown)?;
+    }
+    unknown.extend(schema.coerce_embedded(&mut value).map_err(|error| error.to_string())?);
+    schema.default(&mut value);
     let object = Object::from_value(value).unwrap_or_default();
     Ok((object, unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))).collect()))
 }
@@ -131,8 +151,17 @@ pub fn check(
             let namespaced = call.kind.is_namespaced();
             krm::meta::validate_create(new.metadata(), namespaced, call.kind.name_rule, &path)
         }
-        Some(_) => krm::meta::validate_update(new.metadata(), old, &path),
+        Some(_) => {
+            let namespaced = call.kind.is_namespaced();
+            let rule = krm::names::name_is_path_segment;
+            let mut errors = krm::meta::validate_create(new.metadata(), namespaced, rule, &path);
+            errors.extend(krm::meta::validate_update(new.metadata(), old, &path));
+            // Kubernetes' kinds look at it once more themselves, and say so once more.
+            errors.extend(krm::meta::validate_update(new.metadata(), old, &path));
+            errors
+        }
     };
+    errors.extend(type_faults(call, new));
     warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
     errors.extend(fields(call, change));
     if call.subresource.is_empty() {
@@ -140,9 +169,24 @@ pub fn check(
     }
     nothing_is_given_away(call, change)?;
     if !errors.is_empty() {
-        return Err(Status::invalid(&call.kind.subject(), new.name(), &errors));
+        let subject = Subject::new(call.kind.group.clone(), new.kind());
+        return Err(Status::invalid(&subject, new.name(), &errors));
     }
     rules(call, view, change)
+}
+
+/// An object of a kind that users defined says itself of which kind and version it is.
+fn type_faults(call: &Call, new: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (kind, version) = (&call.kind.names.kind, call.api_version());
+    if call.kind.shape.is_none() && new.kind() != kind {
+        errors.push(FieldError::invalid_text(&Path::of("kind"), new.kind(), format!("must be {kind}")));
+    }
+    if call.kind.shape.is_none() && new.api_version() != version {
+        let why = format!("must be {version}");
+        errors.push(FieldError::invalid_text(&Path::of("apiVersion"), new.api_version(), why));
+    }
+    errors
 }
 
 /// Nobody grants rights that they don't have.
@@ -173,6 +217,9 @@ fn fields(call: &Call, change: &RawChange<'_>) -> Vec<FieldError> {
         "status" if call.kind.shape.is_none() => schema.validate_status(&value, old.as_ref()),
         _ => schema.validate(&value, old.as_ref()),
     };
+    if let Some(scale) = call.version().scale() {
+        errors.extend(super::scale::faults(scale, new));
+    }
     for validate in &call.kind.validations {
         errors.extend(validate(change));
     }

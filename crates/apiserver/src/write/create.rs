@@ -23,6 +23,10 @@ pub fn decide(
     mut warnings: Vec<String>,
 ) -> Result<Decided, Status> {
     admit::kind_is_current(call, view, true)?;
+    if !matches!(object.resource_version(), "" | "0") {
+        let why = "resourceVersion should not be set on objects to be created";
+        return Err(Status::failure(500, "", why));
+    }
     fill_in(call, &mut object);
     ownership::on_write(call, None, &mut object, options);
     finish(call, view, object, "create", &mut warnings).map(|fate| Decided { fate, warnings })
@@ -38,7 +42,7 @@ pub fn finish(
 ) -> Result<Fate, Status> {
     let draws = name(call, &mut object);
     admit::namespace_takes_content(call, view, object.name())?;
-    if call.version().has_status() {
+    if call.kind.shape.is_none() && call.version().has_status() {
         object.set("status", None);
     }
     for prepare in &call.kind.prepare {

@@ -35,10 +35,10 @@ impl Style {
             Some("application/merge-patch+json") => Ok(Style::Merge),
             Some("application/strategic-merge-patch+json") if call.kind.strategic => Ok(Style::Strategic),
             Some("application/apply-patch+yaml") => Ok(Style::Apply),
-            _ if call.kind.strategic => Err(Status::unsupported_media_type(
-                "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, \
-                 application/apply-patch+yaml",
-            )),
+            _ if call.kind.strategic => {
+                let status = Status::failure(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+                Err(status.about(krm::status::Details::default()))
+            }
             _ => Err(Status::unsupported_media_type(
                 "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
             )),
@@ -54,8 +54,8 @@ pub enum Patch {
     Merge(Result<merge::Patch, PatchError>),
     /// Kubernetes' own.
     Strategic(Result<strategic::Patch, PatchError>),
-    /// Server-side apply: what its manager wants to be there.
-    Apply(Object),
+    /// Server-side apply: what its manager wants to be there, and what is to be said about how it was written.
+    Apply(Object, Vec<String>),
 }
 
 impl Patch {
@@ -65,6 +65,16 @@ impl Patch {
             Style::Json => Patch::Json(json::Patch::read(body, validation)),
             Style::Merge => Patch::Merge(merge::Patch::read(body, validation)),
             Style::Strategic | Style::Apply => Patch::Strategic(strategic::Patch::read(body)),
+        }
+    }
+
+    /// What came out of it, as the answer to one that leads to nothing good shows it.
+    fn shown(&self, call: &Call, result: &Value) -> String {
+        let (api_version, kind) = (call.api_version(), &call.kind.names.kind);
+        match self {
+            Patch::Json(Ok(patch)) => patch.shown(result, &api_version, kind),
+            Patch::Merge(Ok(patch)) => patch.shown(result, &api_version, kind),
+            _ => result.to_string(),
         }
     }
 
@@ -93,7 +103,7 @@ impl Patch {
                 let layout = layout.ok_or_else(|| PatchError::Failed("the kind has no layout".to_owned()))?;
                 patch.apply(&value, layout, validation)
             }
-            Patch::Apply(_) => Ok((value, Vec::new())),
+            Patch::Apply(..) => Ok((value, Vec::new())),
         }
     }
 }
@@ -107,35 +117,26 @@ pub fn decide(
 ) -> Result<Decided, Status> {
     let found = current(call, view)?;
     admit::kind_is_current(call, view, found.is_none())?;
-    if let Patch::Apply(wanted) = patch {
-        return apply(call, view, options, found, wanted);
+    if let Patch::Apply(wanted, warnings) = patch {
+        return apply(call, view, options, found, wanted, warnings.clone());
     }
     let (entry, old) = found.ok_or_else(|| call.not_found())?;
     let (changed, complaints) =
         patch.changed(call, &old, options.validation).map_err(|error| error.status())?;
-    let shown = changed.to_string();
-    let bad = |why: String| PatchError::BadResult { shown: shown.clone(), why }.status();
-    let Some(changed) = Object::from_value(changed) else {
+    let shown = || patch.shown(call, &changed);
+    let bad = |why: String| PatchError::BadResult { shown: shown(), why }.status();
+    let Some(object) = Object::from_value(changed.clone()) else {
         return Err(bad("the patch leaves no object".to_owned()));
     };
-    let (new, dropped) = admit::shape(call, changed).map_err(bad)?;
+    if object.kind().is_empty() && call.kind.shape.is_none() {
+        return Err(bad(krm::decode::missing_kind(&shown())));
+    }
+    let (new, dropped) = admit::shape(call, object).map_err(bad)?;
     let mut warnings = Vec::new();
     let complaints: Vec<String> = complaints.into_iter().chain(dropped).collect();
     admit::complain(complaints, options.validation, &mut warnings).map_err(bad)?;
-    type_stays(call, &new)?;
     admit::matches_path(call, &new, true)?;
     update::replace(call, view, options, &entry, &old, new, "patch", warnings)
-}
-
-fn type_stays(call: &Call, new: &Object) -> Result<(), Status> {
-    let expected = call.api_version();
-    if new.api_version() != expected {
-        return Err(Status::bad_request(format!(
-            "the API version in the data ({}) does not match the expected API version ({expected})",
-            new.api_version()
-        )));
-    }
-    Ok(())
 }
 
 fn apply(
@@ -144,16 +145,27 @@ fn apply(
     options: &WriteOptions,
     found: Option<(Arc<Entry>, Object)>,
     wanted: &Object,
+    mut warnings: Vec<String>,
 ) -> Result<Decided, Status> {
-    let mut warnings = Vec::new();
+    if found.is_none() && !call.subresource.is_empty() {
+        return Err(call.not_found());
+    }
     let old = found.as_ref().map(|(_, old)| old);
     let merged = ownership::apply(call, old, wanted, options)?;
-    let (new, dropped) = admit::shape(call, merged).map_err(|why| admit::unfit(call, &why))?;
+    let (new, dropped) = admit::shape_applied(call, merged).map_err(|why| admit::unfit(call, &why))?;
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
+    admit::matches_path(call, &new, true)?;
     match found {
         Some((entry, old)) => update::replace(call, view, options, &entry, &old, new, "apply", warnings),
         None => {
             let mut new = new;
+            if !new.uid().is_empty() {
+                let why = format_args!(
+                    "uid mismatch: the provided object specified uid {}, and no existing object was found",
+                    new.uid()
+                );
+                return Err(Status::conflict(&call.kind.resource(), &call.name, why));
+            }
             super::create::fill_in(call, &mut new);
             let fate = super::create::finish(call, view, new, "apply", &mut warnings)?;
             Ok(Decided { fate, warnings })

@@ -1,9 +1,133 @@
 //! The scale of an object: how many it wants and has, in a form common to all kinds.
 
 use krm::Object;
+use krm::field::{FieldError, Path};
 use krm::kind::Scale;
+use krm::ownership::{Endpoint, ReplicasPaths, SCALE_VERSION, manager_of, scale_versions};
 use krm::status::Status;
+use krm::table::{Column, ColumnDefinition, Columns};
 use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::request::query::WriteOptions;
+
+/// What a table of scales shows.
+pub fn columns() -> Columns {
+    let column = |name: &str, description: &str, cell| {
+        let definition = ColumnDefinition {
+            name: name.to_owned(),
+            type_name: "integer".to_owned(),
+            format: String::new(),
+            description: description.to_owned(),
+            priority: 0,
+        };
+        Column::own(definition, cell)
+    };
+    Columns::new(vec![
+        Column::name(),
+        column("Desired", "Number of desired replicas", |object, _| {
+            object.pointer("/spec/replicas").cloned().unwrap_or_else(|| 0.into())
+        }),
+        column("Available", "Number of actual replicas", |object, _| {
+            object.pointer("/status/replicas").cloned().unwrap_or_else(|| 0.into())
+        }),
+        Column::age(),
+    ])
+}
+
+/// What is wrong with the numbers that a scale of an object would show.
+pub fn faults(scale: &Scale, object: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for path in [&scale.spec_replicas, &scale.status_replicas] {
+        let field = Path::of(path);
+        match find(object, path) {
+            Ok(None) => {}
+            Ok(Some(value)) => match value.as_i64() {
+                Some(number) if number < 0 => {
+                    let why = "should be a non-negative integer";
+                    errors.push(FieldError::invalid(&field, &Value::from(number), why));
+                }
+                Some(_) => {}
+                None => errors.push(accessor_error(&field, path, value, "int64")),
+            },
+            Err(value) => errors.push(accessor_error(&field, path, value, "map[string]interface{}")),
+        }
+    }
+    if let Some(path) = &scale.selector {
+        let field = Path::of(path);
+        match find(object, path) {
+            Ok(Some(value)) if !value.is_string() => {
+                errors.push(accessor_error(&field, path, value, "string"));
+            }
+            Err(value) => errors.push(accessor_error(&field, path, value, "map[string]interface{}")),
+            Ok(_) => {}
+        }
+    }
+    errors
+}
+
+fn accessor_error(field: &Path<'_>, path: &str, found: &Value, wanted: &str) -> FieldError {
+    let shown = match found {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let kind = match found {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    };
+    let why = format!("{path} accessor error: {shown} is of the type {kind}, expected {wanted}");
+    let value = if wanted == "string" { Value::from("") } else { Value::from(0) };
+    FieldError::invalid(field, &value, why)
+}
+
+/// The value at a path; an error is what stands in the way of getting there.
+fn find<'a>(object: &'a Object, path: &str) -> Result<Option<&'a Value>, &'a Value> {
+    let mut steps = path.strip_prefix('.').unwrap_or(path).split('.');
+    let Some(mut value) = steps.next().and_then(|first| object.0.get(first)) else { return Ok(None) };
+    for step in steps {
+        match value {
+            Value::Object(map) => match map.get(step) {
+                Some(found) => value = found,
+                None => return Ok(None),
+            },
+            other => return Err(other),
+        }
+    }
+    Ok(Some(value))
+}
+
+/// Who owns the number of replicas of a kind's objects.
+pub fn paths(call: &Call) -> ReplicasPaths {
+    let mut paths = ReplicasPaths::default();
+    for version in &call.kind.versions {
+        let path = version.scale().map(|scale| scale.spec_replicas.as_str());
+        paths = paths.with(call.kind.api_version(&version.name), path);
+    }
+    paths
+}
+
+/// Notes down in `object` who owns its number of replicas, now that its scale was changed from `before` to `asked`.
+pub fn own(call: &Call, options: &WriteOptions, before: &Object, asked: &Object, object: &mut Object) {
+    let paths = paths(call);
+    let (mut live, mut new) = (before.clone(), asked.clone());
+    new.set_type(SCALE_VERSION, "Scale");
+    live.set_meta("managedFields", paths.of_scale(object).ok().flatten());
+    new.set_meta("managedFields", None);
+    let versions = scale_versions();
+    let endpoint =
+        Endpoint { versions: &versions, api_version: SCALE_VERSION, subresource: "scale", resets: &[] };
+    let manager = manager_of(&options.manager, &call.agent);
+    if endpoint.update(Some(&live), &mut new, &manager, call.api.now()).is_ok()
+        && let Ok(entries) = paths.of_object(object, &call.api_version(), &new)
+    {
+        object.set_meta("managedFields", entries);
+    }
+}
 
 /// The scale of an object.
 pub fn of(scale: &Scale, object: &Object) -> Result<Object, Status> {

@@ -48,10 +48,13 @@ pub fn replace(
 ) -> Result<Decided, Status> {
     versions_agree(call, old, &new, verb)?;
     keep(call, old, &mut new);
-    if verb != "apply" {
+    // An apply and a change of scale have settled that already.
+    if !matches!(verb, "apply" | "scale") {
         ownership::on_write(call, Some(old), &mut new, options);
     }
-    restrict(call, old, &mut new);
+    if call.kind.shape.is_none() {
+        restrict(call, old, &mut new);
+    }
     for prepare in &call.kind.prepare {
         prepare(&mut new, Some(old), &call.subresource);
     }
@@ -108,7 +111,8 @@ fn versions_agree(call: &Call, old: &Object, new: &Object, verb: &str) -> Result
     } else if version != old.resource_version() {
         return Err(Status::conflict(&resource, &call.name, MODIFIED));
     }
-    if !new.uid().is_empty() && new.uid() != old.uid() {
+    // A patch that says another uid changes a field that may not change; an update means another object.
+    if verb == "update" && !new.uid().is_empty() && new.uid() != old.uid() {
         return Err(uid_differs(call, new.uid(), old.uid()));
     }
     Ok(())

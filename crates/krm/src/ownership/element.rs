@@ -91,7 +91,11 @@ pub struct MalformedElement(String);
 /// Kubernetes keeps every number it has read from `fieldsV1` as a float, and shows it as one in conflicts.
 fn with_floats(value: Value) -> Value {
     match value {
-        Value::Number(number) => number.as_f64().map_or(Value::Number(number), Value::from),
+        Value::Number(number) => match number.as_i64() {
+            // One that no float is equal to stays itself, or it would be another number.
+            Some(whole) if (whole as f64) as i64 != whole => Value::Number(number),
+            _ => number.as_f64().map_or(Value::Number(number), Value::from),
+        },
         Value::Array(items) => items.into_iter().map(with_floats).collect(),
         Value::Object(map) => map.into_iter().map(|(key, value)| (key, with_floats(value))).collect(),
         other => other,

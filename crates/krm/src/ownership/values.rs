@@ -45,13 +45,28 @@ fn first_unequal(mut orders: impl Iterator<Item = Ordering>) -> Option<Ordering>
 }
 
 fn compare_numbers(left: &Number, right: &Number) -> Ordering {
+    let float = |number: &Number| number.as_f64().unwrap_or(0.0);
     match (left.as_i64(), right.as_i64()) {
         (Some(left), Some(right)) => left.cmp(&right),
-        _ => {
-            let (left, right) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
-            left.partial_cmp(&right).unwrap_or(Ordering::Equal)
-        }
+        (Some(whole), None) => compare_whole(whole, float(right)),
+        (None, Some(whole)) => compare_whole(whole, float(left)).reverse(),
+        (None, None) => float(left).partial_cmp(&float(right)).unwrap_or(Ordering::Equal),
     }
+}
+
+/// Compares without rounding, which would make different whole numbers equal to the same float, and the order none.
+fn compare_whole(whole: i64, float: f64) -> Ordering {
+    const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
+    if float >= TWO_TO_THE_63 {
+        return Ordering::Less;
+    }
+    if float < -TWO_TO_THE_63 {
+        return Ordering::Greater;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and within bounds")]
+    let floor = float.floor() as i64;
+    let has_fraction = float.floor() < float;
+    whole.cmp(&floor).then(if has_fraction { Ordering::Less } else { Ordering::Equal })
 }
 
 fn rank(value: &Value) -> u8 {
@@ -76,6 +91,34 @@ mod tests {
         assert!(!equal(&json!(2), &json!("2")));
         assert!(!equal(&json!({"a": 1}), &json!({"b": 1})));
         assert!(!equal(&json!([1]), &json!([1, 2])));
+    }
+
+    #[test]
+    fn large_numbers_are_compared_without_rounding() {
+        let whole = 9_007_199_254_740_993_i64;
+        assert!(!equal(&json!(whole), &json!(9_007_199_254_740_992.0)));
+        assert!(!equal(&json!(whole), &json!(whole - 1)));
+        assert!(equal(&json!(whole - 1), &json!(9_007_199_254_740_992.0)));
+        let sorted = [
+            json!(-1e300),
+            json!(i64::MIN),
+            json!(-1.5),
+            json!(-1),
+            json!(-0.5),
+            json!(0),
+            json!(0.5),
+            json!(whole - 1),
+            json!(whole),
+            json!(9_007_199_254_740_994.0),
+            json!(i64::MAX),
+            json!(u64::MAX),
+            json!(1e300),
+        ];
+        for (at, left) in sorted.iter().enumerate() {
+            for (other, right) in sorted.iter().enumerate() {
+                assert_eq!(compare(left, right), at.cmp(&other), "{left} {right}");
+            }
+        }
     }
 
     #[test]

@@ -6,21 +6,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::identity::Identity;
+use super::lines::Lines;
+use super::shared::Shared;
+
+/// Why there was no answer.
+pub type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 /// Talks to one server as one user.
 #[derive(Clone)]
 pub struct Client {
-    address: String,
-    tls: Arc<ClientConfig>,
+    identity: Arc<Identity>,
+    shows_certificate: bool,
+    connector: TlsConnector,
     idle: Arc<Mutex<Vec<SendRequest<Full<Bytes>>>>>,
     /// Sent with every request.
     pub headers: HeaderMap,
@@ -42,73 +48,41 @@ impl Answer {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
-}
 
-/// A stream of JSON lines: a watch.
-pub struct Lines {
-    body: Incoming,
-    rest: Vec<u8>,
-    /// The status.
-    pub code: u16,
-    // The connection ends when its sender goes.
-    _sender: SendRequest<Full<Bytes>>,
-}
-
-impl Lines {
-    /// The next line; `None` when the stream has ended.
-    pub async fn next(&mut self) -> Option<Value> {
-        loop {
-            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.rest.drain(..=end).collect();
-                return serde_json::from_slice(&line).ok();
-            }
-            let frame = self.body.frame().await?.ok()?;
-            if let Some(data) = frame.data_ref() {
-                self.rest.extend_from_slice(data);
-            }
-        }
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
     }
 }
-
-type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 impl Client {
     /// The user of a kubeconfig that the server wrote.
     pub fn from_kubeconfig(path: &Path) -> Result<Client, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let field = |name: &str| {
-            let line = text.lines().find_map(|line| line.trim().trim_start_matches("- ").strip_prefix(name));
-            line.map(|value| value.trim().trim_matches('"').to_owned())
-                .ok_or_else(|| format!("no {name} in {text}"))
-        };
-        let pem = |name: &str| decode(&field(name)?).ok_or_else(|| format!("{name} is not base64"));
-        let url = field("server:")?;
-        let mut roots = RootCertStore::empty();
-        let ca = CertificateDer::from_pem_slice(&pem("certificate-authority-data:")?);
-        roots.add(ca.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
-        let certificate = CertificateDer::from_pem_slice(&pem("client-certificate-data:")?);
-        let key = PrivateKeyDer::from_pem_slice(&pem("client-key-data:")?);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
-            .with_client_auth_cert(
-                vec![certificate.map_err(|error| error.to_string())?],
-                key.map_err(|error| error.to_string())?,
-            )
-            .map_err(|error| error.to_string())?;
-        Ok(Client {
-            address: url.trim_start_matches("https://").to_owned(),
-            tls: Arc::new(tls),
-            idle: Arc::default(),
-            headers: HeaderMap::new(),
-        })
+        Self::new(Arc::new(Identity::read(path)?), true)
+    }
+
+    fn new(identity: Arc<Identity>, shows_certificate: bool) -> Result<Client, String> {
+        let connector = TlsConnector::from(identity.tls(shows_certificate, "http/1.1")?);
+        Ok(Client { identity, shows_certificate, connector, idle: Arc::default(), headers: HeaderMap::new() })
+    }
+
+    /// The same user with connections of its own.
+    pub fn apart(&self) -> Client {
+        Client { idle: Arc::default(), ..self.clone() }
+    }
+
+    /// Somebody who shows no certificate.
+    ///
+    /// # Panics
+    ///
+    /// Never: the certificates were read before.
+    pub fn stranger(&self) -> Client {
+        Self::new(self.identity.clone(), false).expect("the server's certificate was read before")
     }
 
     /// Where the server listens.
     pub fn address(&self) -> &str {
-        &self.address
+        &self.identity.address
     }
 
     /// The same with a header on every request.
@@ -119,24 +93,45 @@ impl Client {
         self
     }
 
-    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, Failed> {
-        let stream = TcpStream::connect(&self.address).await?;
+    /// The same with a token.
+    pub fn with_token(self, token: &str) -> Client {
+        self.with("authorization", &format!("Bearer {token}"))
+    }
+
+    /// A new, secured connection on which nothing has been said yet.
+    pub async fn secured(&self, protocol: &str) -> Result<TlsStream<TcpStream>, Failed> {
+        let stream = TcpStream::connect(self.address()).await?;
         stream.set_nodelay(true)?;
         let name = ServerName::try_from("localhost")?;
-        let stream = TlsConnector::from(self.tls.clone()).connect(name, stream).await?;
-        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        let connector = match protocol {
+            "http/1.1" => self.connector.clone(),
+            other => TlsConnector::from(self.identity.tls(self.shows_certificate, other)?),
+        };
+        Ok(connector.connect(name, stream).await?)
+    }
+
+    /// A connection that many requests share.
+    pub async fn shared(&self) -> Result<Shared, Failed> {
+        Shared::open(self).await
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, Failed> {
+        let (sender, connection) = handshake(TokioIo::new(self.secured("http/1.1").await?)).await?;
         tokio::spawn(connection);
         Ok(sender)
     }
 
-    fn request(
+    pub(super) fn request(
         &self,
         method: &Method,
         path: &str,
         media: &str,
         body: Bytes,
     ) -> Result<Request<Full<Bytes>>, Failed> {
-        let mut request = Request::builder().method(method).uri(path).header("host", &self.address);
+        let mut request = Request::builder().method(method).uri(path);
+        if path.starts_with('/') {
+            request = request.header("host", self.address());
+        }
         if !body.is_empty() {
             request = request.header("content-type", media);
         }
@@ -163,6 +158,7 @@ impl Client {
             };
             let sent = sender.send_request(self.request(&method, path, media, body.clone())?).await;
             let answer = match sent {
+                // It was never sent.
                 Err(error) if was_idle && (error.is_canceled() || error.is_closed()) => continue,
                 other => other?,
             };
@@ -195,6 +191,11 @@ impl Client {
         self.send(Method::PATCH, path, "application/merge-patch+json", body.to_string()).await
     }
 
+    /// A JSON patch.
+    pub async fn patch(&self, path: &str, body: &Value) -> Result<Answer, Failed> {
+        self.send(Method::PATCH, path, "application/json-patch+json", body.to_string()).await
+    }
+
     /// A server-side apply.
     pub async fn apply(&self, path: &str, body: &Value) -> Result<Answer, Failed> {
         self.send(Method::PATCH, path, "application/apply-patch+yaml", body.to_string()).await
@@ -205,26 +206,10 @@ impl Client {
         self.send(Method::DELETE, path, "", Bytes::new()).await
     }
 
-    /// Opens a watch.
+    /// Opens a watch on a connection of its own.
     pub async fn watch(&self, path: &str) -> Result<Lines, Failed> {
         let mut sender = self.connect().await?;
         let answer = sender.send_request(self.request(&Method::GET, path, "", Bytes::new())?).await?;
-        let code = answer.status().as_u16();
-        Ok(Lines { code, body: answer.into_body(), rest: Vec::new(), _sender: sender })
+        Ok(Lines::new(answer.status().as_u16(), answer.into_body(), sender))
     }
-}
-
-fn decode(text: &str) -> Option<Vec<u8>> {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::new();
-    for chunk in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let mut group = 0u32;
-        for byte in chunk {
-            let digit = ALPHABET.iter().position(|known| known == byte)?;
-            group = group << 6 | u32::try_from(digit).ok()?;
-        }
-        group <<= 6 * (4 - chunk.len());
-        bytes.extend_from_slice(&group.to_be_bytes()[1..chunk.len().max(1)]);
-    }
-    Some(bytes)
 }

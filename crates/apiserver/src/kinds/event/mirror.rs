@@ -8,7 +8,7 @@ use krm::meta::OBJECT_META;
 use krm::object::Object;
 use krm::shape::{Field, INT32, Outline, STRING, Shape, Struct, conform};
 
-use super::{SOURCE, common, table, validate};
+use super::{SOURCE, common, validate};
 use crate::kinds::declare;
 use crate::kinds::reference::OBJECT_REFERENCE;
 
@@ -94,7 +94,6 @@ pub fn kind() -> Kind {
     common(&mut kind);
     kind.versions[0].selectable = SELECTABLE.iter().map(|(field, _)| field.to_string()).collect();
     kind.mirror = Some(Mirror { group: "", plural: "events", show, keep, fields: &SELECTABLE });
-    kind.versions[0].columns = table::mirrored_columns();
     kind.validations.push(Arc::new(check));
     kind
 }
@@ -118,7 +117,7 @@ fn show(mut event: Object) -> Object {
 }
 
 /// An event from here as it is kept.
-pub fn keep(mut event: Object) -> Object {
+fn keep(mut event: Object) -> Object {
     for (here, there) in RENAMED {
         rename(&mut event, here, there);
     }

@@ -1,12 +1,10 @@
 //! Events as a table: when, what, about what.
 
-use krm::object::Object;
 use krm::table::{Columns, age};
 use krm::time::Moment;
 use serde_json::Value;
 
-use super::mirror;
-use crate::kinds::columns::{Cell, column, text, wide, wide_name};
+use crate::kinds::columns::{column, text, wide, wide_name};
 
 const ABOUT_SUBOBJECT: &str = "If referring to a piece of an object instead of an entire object, this string should \
     contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object \
@@ -20,115 +18,86 @@ const ABOUT_LAST: &str = "The time at which the most recent occurrence of this e
 const ABOUT_TYPE: &str = "Type of this event (Normal, Warning), new types could be added in the future";
 const ABOUT_SOURCE: &str =
     "The component reporting this event. Should be a short machine understandable string.";
+const ABOUT_MESSAGE: &str = "A human-readable description of the status of this operation.";
 const ABOUT_FIRST: &str =
     "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)";
 
-/// The columns of events in the form they are kept in.
+/// The columns of events, in whichever form they come.
 pub fn columns() -> Columns {
-    of_cells([last_seen, kind, reason, target, subobject, source, message, first_seen, count])
-}
-
-/// The same columns of events as the mirror shows them.
-pub fn mirrored_columns() -> Columns {
-    of_cells([
-        |event, now| last_seen(&kept(event), now),
-        |event, now| kind(&kept(event), now),
-        |event, now| reason(&kept(event), now),
-        |event, now| target(&kept(event), now),
-        |event, now| subobject(&kept(event), now),
-        |event, now| source(&kept(event), now),
-        |event, now| message(&kept(event), now),
-        |event, now| first_seen(&kept(event), now),
-        |event, now| count(&kept(event), now),
-    ])
-}
-
-fn of_cells(cells: [Cell; 9]) -> Columns {
-    let [last_seen, kind, reason, target, subobject, source, message, first_seen, count] = cells;
     Columns::new(vec![
         column("Last Seen", ABOUT_LAST, last_seen),
-        column("Type", ABOUT_TYPE, kind),
-        column("Reason", ABOUT_REASON, reason),
+        column("Type", ABOUT_TYPE, |event, _| text(event, "/type").into()),
+        column("Reason", ABOUT_REASON, |event, _| text(event, "/reason").into()),
         column("Object", "The object that this event is about.", target),
-        wide("Subobject", ABOUT_SUBOBJECT, subobject),
+        wide("Subobject", ABOUT_SUBOBJECT, |event, _| text(object(event), "/fieldPath").into()),
         wide("Source", ABOUT_SOURCE, source),
-        column("Message", "A human-readable description of the status of this operation.", message),
-        wide("First Seen", ABOUT_FIRST, first_seen),
+        column("Message", ABOUT_MESSAGE, |event, _| words(event, "message", "note").trim().into()),
+        wide("First Seen", ABOUT_FIRST, |event, now| since(first(event), now)),
         wide("Count", "The number of times this event has occurred.", count),
         wide_name(),
     ])
 }
 
-fn kept(event: &Value) -> Value {
-    mirror::keep(Object::from_value(event.clone()).unwrap_or_default()).into_value()
+/// A field, which has one name where events are kept and another where they are mirrored.
+fn field<'a>(event: &'a Value, kept: &str, mirrored: &str) -> &'a Value {
+    event.get(kept).or_else(|| event.get(mirrored)).unwrap_or(&Value::Null)
+}
+
+fn words<'a>(event: &'a Value, kept: &str, mirrored: &str) -> &'a str {
+    field(event, kept, mirrored).as_str().unwrap_or("")
+}
+
+fn object(event: &Value) -> &Value {
+    field(event, "involvedObject", "regarding")
 }
 
 fn last_seen(event: &Value, now: Moment) -> Value {
     let last = match event.get("series") {
-        Some(_) => moment(event, "/series/lastObservedTime"),
-        None => moment(event, "/lastTimestamp").or_else(|| first(event)),
+        Some(_) => moment(text(event, "/series/lastObservedTime")),
+        None => moment(words(event, "lastTimestamp", "deprecatedLastTimestamp")).or_else(|| first(event)),
     };
     since(last, now)
 }
 
-fn kind(event: &Value, _: Moment) -> Value {
-    text(event, "/type").into()
-}
-
-fn reason(event: &Value, _: Moment) -> Value {
-    text(event, "/reason").into()
-}
-
 fn target(event: &Value, _: Moment) -> Value {
-    let kind = text(event, "/involvedObject/kind").to_lowercase();
-    match text(event, "/involvedObject/name") {
+    let object = object(event);
+    let kind = text(object, "/kind").to_lowercase();
+    match text(object, "/name") {
         "" => kind.into(),
         name => format!("{kind}/{name}").into(),
     }
 }
 
-fn subobject(event: &Value, _: Moment) -> Value {
-    text(event, "/involvedObject/fieldPath").into()
-}
-
 fn source(event: &Value, _: Moment) -> Value {
-    let either = |pointer: &str, other: &str| match text(event, pointer) {
-        "" => text(event, other).to_owned(),
-        found => found.to_owned(),
-    };
-    let component = either("/source/component", "/reportingComponent");
-    match either("/source/host", "/reportingInstance") {
+    let source = field(event, "source", "deprecatedSource");
+    let given =
+        |first: &str, second: &str| if first.is_empty() { second.to_owned() } else { first.to_owned() };
+    let component =
+        given(text(source, "/component"), words(event, "reportingComponent", "reportingController"));
+    match given(text(source, "/host"), text(event, "/reportingInstance")) {
         instance if instance.is_empty() => component.into(),
         instance => format!("{component}, {instance}").into(),
     }
 }
 
-fn message(event: &Value, _: Moment) -> Value {
-    text(event, "/message").trim().into()
-}
-
-fn first_seen(event: &Value, now: Moment) -> Value {
-    since(first(event), now)
-}
-
 fn count(event: &Value, _: Moment) -> Value {
-    let count = |pointer: &str| event.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
-    match event.get("series") {
-        Some(_) => count("/series/count").into(),
-        None => match count("/count") {
-            // What happened once is not counted.
-            0 => 1.into(),
-            count => count.into(),
-        },
+    if let Some(series) = event.get("series") {
+        return series.get("count").and_then(Value::as_i64).unwrap_or(0).into();
+    }
+    match field(event, "count", "deprecatedCount").as_i64() {
+        // What happened once is not counted.
+        None | Some(0) => 1.into(),
+        Some(count) => count.into(),
     }
 }
 
 fn first(event: &Value) -> Option<Moment> {
-    moment(event, "/firstTimestamp").or_else(|| moment(event, "/eventTime"))
+    let first = words(event, "firstTimestamp", "deprecatedFirstTimestamp");
+    moment(first).or_else(|| moment(text(event, "/eventTime")))
 }
 
-fn moment(event: &Value, pointer: &str) -> Option<Moment> {
-    Moment::parse(text(event, pointer)).ok().filter(|moment| !moment.is_zero())
+fn moment(text: &str) -> Option<Moment> {
+    Moment::parse(text).ok().filter(|moment| !moment.is_zero())
 }
 
 fn since(moment: Option<Moment>, now: Moment) -> Value {

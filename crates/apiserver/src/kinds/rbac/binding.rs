@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::GROUP;
 use crate::kinds::columns::{age, column, wide};
+use crate::kinds::declare::MOST_ERRORS;
 
 /// `[]v1.Subject`.
 pub const SUBJECTS: Shape = Shape::List("[]v1.Subject", &Shape::Struct(&SUBJECT));
@@ -72,6 +73,9 @@ pub fn validate(change: &RawChange<'_>, roles: &[&str], is_namespaced: bool) -> 
     let mut errors = role_faults(new, roles);
     let path = Path::of("subjects");
     for (index, subject) in subjects(new).enumerate() {
+        if errors.len() >= MOST_ERRORS {
+            break;
+        }
         subject_faults(subject, is_namespaced, &path.index(index), &mut errors);
     }
     if change.old.is_some_and(|old| old.get("roleRef") != new.get("roleRef")) {

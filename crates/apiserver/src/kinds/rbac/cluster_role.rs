@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use super::GROUP;
 use super::policy_rule::{self, POLICY_RULES, described, tidy};
-use crate::kinds::{columns, declare};
+use crate::kinds::columns;
+use crate::kinds::declare::{self, MOST_ERRORS};
 
 static SHAPE: Shape = Shape::Struct(&Struct {
     name: "ClusterRole",
@@ -91,6 +92,9 @@ fn validate(change: &RawChange<'_>) -> Vec<FieldError> {
         errors.push(FieldError::required(&path, detail));
     }
     for (index, selector) in selectors.iter().enumerate() {
+        if errors.len() >= MOST_ERRORS {
+            break;
+        }
         let path = path.index(index);
         errors.extend(validate_label_selector(selector, &path));
         if LabelSelector::from_json(Some(selector)).is_err() {

@@ -5,6 +5,8 @@ use krm::object::Object;
 use krm::shape::{Field, Outline, STRING_LIST, Shape, Struct};
 use serde_json::Value;
 
+use crate::kinds::declare::MOST_ERRORS;
+
 /// `[]v1.PolicyRule`.
 pub const POLICY_RULES: Shape = Shape::List("[]v1.PolicyRule", &Shape::Struct(&POLICY_RULE));
 
@@ -57,6 +59,9 @@ pub fn validate(object: &Object, is_namespaced: bool) -> Vec<FieldError> {
     let path = Path::of("rules");
     let mut errors = Vec::new();
     for (index, rule) in object.get("rules").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        if errors.len() >= MOST_ERRORS {
+            break;
+        }
         faults(rule, is_namespaced, &path.index(index), &mut errors);
     }
     errors

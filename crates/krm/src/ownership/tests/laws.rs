@@ -224,4 +224,90 @@ proptest! {
         at.update(Some(&new), &mut again, "third", Moment::of_seconds(3)).unwrap();
         prop_assert_eq!(&again, &new);
     }
+
+    #[test]
+    fn no_input_does_harm(live in any_object(), new in any_object(), entries in any_json()) {
+        let versions = versions();
+        let mut live = live;
+        live.set_meta("uid", Some("u".into()));
+        live.set_meta("managedFields", Some(entries));
+        let now = Moment::of_seconds(1);
+        let applier = Applier { manager: "me", force: true };
+        let applied = endpoint(&versions).apply(Some(&live), &new, applier, now);
+        prop_assert!(applied.is_err() || applied.is_ok_and(|object| object.kind() == "Thing"));
+        let mut updated = new.clone();
+        let tracked = endpoint(&versions).update(Some(&live), &mut updated, "me", now);
+        prop_assert!(tracked.is_ok() || updated.meta("managedFields").is_none());
+        let mut kept = updated.clone();
+        keep_times(&live, &mut kept);
+        prop_assert_eq!(content(&kept), content(&updated));
+    }
+}
+
+/// Whatever can stand in an object, made of names that mean something.
+fn any_json() -> impl Strategy<Value = Value> {
+    let numbers = [
+        json!(1),
+        json!(1.0),
+        json!(9_007_199_254_740_993_i64),
+        json!(9_007_199_254_740_992.0),
+        json!(u64::MAX),
+    ];
+    let scalar = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        prop::sample::select(numbers.to_vec()),
+        "[a-c]".prop_map(Value::from),
+        prop::sample::select(vec!["Apply", "Update", "FieldsV1", "example.com/v1"]).prop_map(Value::from),
+    ];
+    scalar.prop_recursive(5, 40, 4, |inner| {
+        let names = prop::sample::select(vec![
+            "size",
+            "note",
+            "tags",
+            "args",
+            "params",
+            "items",
+            "free",
+            "name",
+            "value",
+            "f:spec",
+            "f:tags",
+            ".",
+            "k:{\"name\":\"a\"}",
+            "v:1",
+            "v:\"a\"",
+            "i:0",
+            "x:y",
+            "manager",
+            "operation",
+            "apiVersion",
+            "fieldsType",
+            "fieldsV1",
+            "time",
+            "labels",
+            "finalizers",
+            "ownerReferences",
+            "managedFields",
+        ]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(names, inner, 0..6).prop_map(|map| json!(map)),
+        ]
+    })
+}
+
+fn any_object() -> impl Strategy<Value = Object> {
+    let spec = (any_json(), any_json(), any_json(), any_json()).prop_map(
+        |(tags, items, free, params)| json!({"tags": tags, "items": items, "free": free, "params": params}),
+    );
+    let spec = prop_oneof![any_json(), spec, anything().prop_map(|thing| thing.0["spec"].clone())];
+    (spec, prop::option::of(any_json())).prop_map(|(spec, metadata)| {
+        let mut object = Object::new("example.com/v1", "Thing");
+        object.set("spec", Some(spec));
+        if let Some(metadata) = metadata {
+            object.set("metadata", Some(metadata));
+        }
+        object
+    })
 }
