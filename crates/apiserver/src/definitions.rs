@@ -70,9 +70,11 @@ fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<Kind>
         .ok()?;
     let mut ordered: Vec<&crd::Version> = definition.versions.iter().collect();
     ordered.sort_by(|a, b| crd::compare_versions(&b.name, &a.name));
+    let storage = ordered.iter().position(|version| version.storage)?;
+    // Objects that were stored in another version are not as this one's schema has them.
+    let before = before.filter(|before| before.stored().name == ordered[storage].name);
     let versions: Vec<Version> =
         ordered.iter().filter_map(|version| self::version(version, written_at, before)).collect();
-    let storage = ordered.iter().position(|version| version.storage)?;
     if versions.len() != ordered.len() {
         return None;
     }

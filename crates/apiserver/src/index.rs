@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::{Address, Kind, Origin};
+use krm::kind::{Address, Kind, Origin, Selected};
 use krm::selector::field_text;
 use store::{Key, Model, Term};
 
@@ -30,19 +30,28 @@ impl Model for Index {
             terms.push(Term::index(owned_by(&plane, owner.uid)));
         }
         if let Some(kind) = kind.filter(|kind| kind.origin == Origin::BuiltIn) {
-            by_fields(&kind.stored().selectable, &parts, &object, terms);
+            by_fields(&kind.stored().selectable, kind.selected.as_ref(), &parts, &object, terms);
             declared(kind, &plane, &parts, &object, terms);
         } else {
-            by_fields(&self.0.selected(&plane, parts.group, parts.plural), &parts, &object, terms);
+            by_fields(&self.0.selected(&plane, parts.group, parts.plural), None, &parts, &object, terms);
         }
         terms.sort_unstable();
         terms.dedup();
     }
 }
 
-fn by_fields(fields: &[String], parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+fn by_fields(
+    fields: &[String],
+    read: Option<&Selected>,
+    parts: &Parts<'_>,
+    object: &Object,
+    terms: &mut Vec<Term>,
+) {
     for field in fields {
-        let text = field_text(object.at(field));
+        let text = match read.and_then(|read| read(object, field)) {
+            Some(text) => text.into(),
+            None => field_text(object.at(field)),
+        };
         if !text.is_empty() {
             terms.push(Term::index(field_is(parts, field, &text)));
         }

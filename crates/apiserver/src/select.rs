@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::{Kind, Version};
+use krm::kind::{Kind, Selected, Version};
 use krm::selector::{FieldSelector, LabelSelector, Operator, field_text};
 use krm::status::Status;
 use store::{Entry, Key, Snapshot};
@@ -14,10 +14,12 @@ use crate::index;
 use crate::keys::Parts;
 
 /// Labels and fields that objects must have.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Selection {
     labels: LabelSelector,
     fields: FieldSelector,
+    /// How fields are read that are not where their name says.
+    read: Option<Selected>,
 }
 
 impl Selection {
@@ -33,12 +35,14 @@ impl Selection {
                 return Err(Status::bad_request(format!("field label not supported: {field}")));
             }
         }
-        let Some(mirror) = &kind.mirror else { return Ok(Selection { labels, fields }) };
+        let Some(mirror) = &kind.mirror else {
+            return Ok(Selection { labels, fields, read: kind.selected.clone() });
+        };
         let kept = fields.requirements().iter().cloned().map(|mut requirement| {
             requirement.field = mirror.kept_field(&requirement.field).to_owned();
             requirement
         });
-        Ok(Selection { labels, fields: FieldSelector::of(kept.collect()) })
+        Ok(Selection { labels, fields: FieldSelector::of(kept.collect()), read: kind.selected.clone() })
     }
 
     /// Whether every object is meant.
@@ -64,7 +68,10 @@ impl Selection {
         self.fields.matches(|field| match field {
             "metadata.name" => Cow::Borrowed(object.name()),
             "metadata.namespace" => Cow::Borrowed(object.namespace()),
-            field => field_text(object.at(field)),
+            field => match self.read.as_ref().and_then(|read| read(object, field)) {
+                Some(text) => Cow::Owned(text),
+                None => field_text(object.at(field)),
+            },
         })
     }
 

@@ -24,6 +24,7 @@ use crate::request::accept::{Accept, Form, Media};
 use crate::request::body::media_type;
 use crate::request::path::Target;
 use crate::request::query::{ListOptions, Query, WriteOptions};
+use crate::write::admit::STALE_KIND;
 use crate::write::delete::DeleteOptions;
 use crate::write::patch::{Patch, Style};
 use crate::write::{self, Written};
@@ -64,6 +65,9 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     let Some(verb) = Verb::of(&asked.method, target, watches) else {
         return Err(not_supported(&call.kind, ""));
     };
+    if call.kind.strategic && asked.method == Method::HEAD {
+        return Err(Status::method_not_allowed());
+    }
     if let Some(refusal) = misplaced(&call, target, verb) {
         return refusal;
     }
@@ -76,7 +80,11 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     let deprecated = call.version().deprecated.clone();
     let api_version = call.api_version();
     let kind = call.kind.names.kind.clone();
-    let mut answer = object_verb(Arc::new(call), verb, asked).await?;
+    let mut answer = match (object_verb(Arc::new(call), verb, asked).await, &deprecated) {
+        // Whoever uses an old version hears of it also when it fails.
+        (Err(status), Some(_)) if status.reason != STALE_KIND => answer::failure(&status),
+        (other, _) => other?,
+    };
     if let Some(warning) = deprecated {
         let usual = || format!("{api_version} {kind} is deprecated");
         answer::warn(&mut answer, &[if warning.is_empty() { usual() } else { warning }]);

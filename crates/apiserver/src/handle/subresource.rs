@@ -112,9 +112,7 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     let Some(scale) = call.version().scale().cloned() else { return Err(call.not_found()) };
     if verb == Verb::Get {
         let bytes = read::get::get(&call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
-        let mut made = write::scale::of(&scale, &encode::read(&bytes)?)?;
-        let whole = encode::read(&bytes)?;
-        made.set_meta("managedFields", write::scale::paths(&call).of_scale(&whole).ok().flatten());
+        let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
         return Ok(scale_answer(&call, &accept, &made));
     }
     let style = match verb {
@@ -131,27 +129,27 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     let decided = options.clone();
     let wanted = scale.clone();
     let written = write::run(&call, &options, move |call, view| {
-        write::admit::kind_is_current(call, view, false)?;
+        write::admit::kind_is_current(call, view, None)?;
         let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
-        let before =
-            write::scale::of(&wanted, &old).unwrap_or_else(|_| Object::new("autoscaling/v1", "Scale"));
+        let before = write::scale::of(&wanted, &old);
         let asked = match (&given, &patch) {
             (Some(given), _) => given.clone(),
             (None, Some(patch)) => {
-                let (value, _) =
-                    patch.changed(call, &before, decided.validation).map_err(|error| error.status())?;
+                let (value, _) = patch
+                    .changed(call, before.as_ref().map_err(Clone::clone)?, decided.validation)
+                    .map_err(|error| error.status())?;
                 Object::from_value(value).ok_or_else(|| Status::bad_request("the patch leaves no scale"))?
             }
             (None, None) => return Err(Status::internal("a scale without a body")),
         };
         let mut new = write::scale::apply(&wanted, old.clone(), &asked)?;
-        write::scale::own(call, &decided, &before, &asked, &mut new);
+        if let Ok(before) = &before {
+            write::scale::own(call, &decided, before, &asked, &mut new);
+        }
         write::update::replace(call, view, &decided, &entry, &old, new, "scale", Vec::new())
     });
     let Written { bytes, warnings, .. } = written.await?;
-    let whole = encode::read(&bytes)?;
-    let mut made = write::scale::of(&scale, &whole)?;
-    made.set_meta("managedFields", write::scale::paths(&call).of_scale(&whole).ok().flatten());
+    let made = write::scale::of(&scale, &encode::read(&bytes)?)?;
     let mut answer = scale_answer(&call, &accept, &made);
     answer::warn(&mut answer, &warnings);
     Ok(answer)

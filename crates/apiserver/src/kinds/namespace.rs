@@ -90,7 +90,17 @@ pub fn kind() -> Kind {
     kind.complete.push(Arc::new(label));
     kind.prepare.push(Arc::new(prepare));
     kind.validations.push(Arc::new(validate));
+    kind.mark = Some(Arc::new(mark));
     kind
+}
+
+/// A namespace that is being deleted says so in its phase, and stays until it is empty.
+fn mark(object: &mut Object, now: &str) {
+    object.set_meta("deletionTimestamp", Some(now.into()));
+    let status = object.0.entry("status").or_insert_with(|| json!({}));
+    if let Some(status) = status.as_object_mut() {
+        status.insert("phase".into(), "Terminating".into());
+    }
 }
 
 /// Puts the name among the labels, as soon as there is one.

@@ -18,8 +18,9 @@ use krm::body::FieldValidation;
 /// The reason of a refusal that means: this server's reading of the kind is behind; read it again and try again.
 pub const STALE_KIND: &str = "StaleKind";
 
-/// The kind must still be what this call took it for: its definition guards the commit.
-pub fn kind_is_current(call: &Call, view: &mut View, creates: bool) -> Result<(), Status> {
+/// The kind must still be what this call took it for: its definition guards the commit. `creates` is the name of the
+/// object that a creation would make.
+pub fn kind_is_current(call: &Call, view: &mut View, creates: Option<&str>) -> Result<(), Status> {
     let Origin::Custom { definition, version, terminating } = &call.kind.origin else { return Ok(()) };
     let at = Address {
         group: "apiextensions.k8s.io".into(),
@@ -32,9 +33,9 @@ pub fn kind_is_current(call: &Call, view: &mut View, creates: bool) -> Result<()
     if entry.version().get() != *version {
         return Err(Status::failure(503, STALE_KIND, format!("the definition of {definition} has changed")));
     }
-    if *terminating && creates {
+    if let Some(name) = creates.filter(|_| *terminating) {
         let why = "create not allowed while custom resource definition is terminating";
-        return Err(Status::forbidden(&call.kind.resource(), &call.name, why));
+        return Err(Status::forbidden(&call.kind.resource(), name, why));
     }
     Ok(())
 }
@@ -163,6 +164,7 @@ pub fn check(
     };
     errors.extend(type_faults(call, new));
     warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
+    warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(change)));
     errors.extend(fields(call, change));
     if call.subresource.is_empty() {
         errors.extend(references::check(call, view, change));

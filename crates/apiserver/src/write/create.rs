@@ -22,7 +22,7 @@ pub fn decide(
     mut object: Object,
     mut warnings: Vec<String>,
 ) -> Result<Decided, Status> {
-    admit::kind_is_current(call, view, true)?;
+    admit::kind_is_current(call, view, Some(object.name()))?;
     if !matches!(object.resource_version(), "" | "0") {
         let why = "resourceVersion should not be set on objects to be created";
         return Err(Status::failure(500, "", why));

@@ -123,7 +123,7 @@ pub fn last_state(bytes: &Bytes) -> Result<Object, Status> {
 }
 
 fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decided, Status> {
-    admit::kind_is_current(call, view, false)?;
+    admit::kind_is_current(call, view, None)?;
     let Some((entry, old)) = current(call, view)? else { return Err(call.not_found()) };
     preconditions(call, &old, options)?;
     let is_namespace = call.kind.group.is_empty() && call.kind.names.plural == "namespaces";

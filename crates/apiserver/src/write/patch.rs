@@ -116,7 +116,7 @@ pub fn decide(
     patch: &Patch,
 ) -> Result<Decided, Status> {
     let found = current(call, view)?;
-    admit::kind_is_current(call, view, found.is_none())?;
+    admit::kind_is_current(call, view, found.is_none().then_some(call.name.as_str()))?;
     if let Patch::Apply(wanted, warnings) = patch {
         return apply(call, view, options, found, wanted, warnings.clone());
     }

@@ -59,7 +59,11 @@ pub fn faults(scale: &Scale, object: &Object) -> Vec<FieldError> {
             Ok(Some(value)) if !value.is_string() => {
                 errors.push(accessor_error(&field, path, value, "string"));
             }
-            Err(value) => errors.push(accessor_error(&field, path, value, "map[string]interface{}")),
+            Err(value) => errors.push(FieldError::invalid(
+                &field,
+                &Value::from(""),
+                accessor_words(path, value, "map[string]interface{}"),
+            )),
             Ok(_) => {}
         }
     }
@@ -67,6 +71,11 @@ pub fn faults(scale: &Scale, object: &Object) -> Vec<FieldError> {
 }
 
 fn accessor_error(field: &Path<'_>, path: &str, found: &Value, wanted: &str) -> FieldError {
+    let value = if wanted == "string" { Value::from("") } else { Value::from(0) };
+    FieldError::invalid(field, &value, accessor_words(path, found, wanted))
+}
+
+fn accessor_words(path: &str, found: &Value, wanted: &str) -> String {
     let shown = match found {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -80,9 +89,7 @@ fn accessor_error(field: &Path<'_>, path: &str, found: &Value, wanted: &str) -> 
         Value::Array(_) => "[]interface {}",
         Value::Object(_) => "map[string]interface {}",
     };
-    let why = format!("{path} accessor error: {shown} is of the type {kind}, expected {wanted}");
-    let value = if wanted == "string" { Value::from("") } else { Value::from(0) };
-    FieldError::invalid(field, &value, why)
+    format!("{path} accessor error: {shown} is of the type {kind}, expected {wanted}")
 }
 
 /// The value at a path; an error is what stands in the way of getting there.

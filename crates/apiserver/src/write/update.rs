@@ -24,7 +24,7 @@ pub fn decide(
     object: Object,
     warnings: Vec<String>,
 ) -> Result<Decided, Status> {
-    admit::kind_is_current(call, view, false)?;
+    admit::kind_is_current(call, view, None)?;
     match current(call, view)? {
         Some((entry, old)) => replace(call, view, options, &entry, &old, object, "update", warnings),
         None if call.kind.create_on_update && call.subresource.is_empty() => {
@@ -101,7 +101,7 @@ fn versions_agree(call: &Call, old: &Object, new: &Object, verb: &str) -> Result
     let resource = call.kind.resource();
     let version = new.resource_version();
     if version.is_empty() || version == "0" {
-        if verb == "update" && !call.kind.unconditional_update {
+        if matches!(verb, "update" | "patch") && !call.kind.unconditional_update {
             let error = krm::meta::resource_version_required();
             return Err(Status::invalid(&resource, &call.name, &[error]));
         }
