@@ -1,5 +1,6 @@
 //! Making answers: bytes, their headers, and streams of them.
 
+pub mod gzip;
 pub mod list;
 pub mod object;
 pub mod table;

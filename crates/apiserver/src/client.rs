@@ -148,7 +148,7 @@ impl Client {
         let (group, _) = split_api_version(object.api_version());
         let catalog = self.api.kinds().of(&self.plane);
         let kind = catalog.kind(group, object.kind()).cloned();
-        kind.ok_or_else(|| Status::no_such_resource())
+        kind.ok_or_else(Status::no_such_resource)
     }
 
     fn call_for(&self, object: &Object, subresource: &str) -> Result<Arc<Call>, Status> {

@@ -6,3 +6,4 @@ pub mod resource;
 pub mod reviews;
 pub mod subresource;
 pub mod verb;
+pub mod websocket;

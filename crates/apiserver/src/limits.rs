@@ -31,6 +31,8 @@ pub struct Limits {
 #[derive(Default)]
 struct GoingOn {
     requests: usize,
+    /// Those of the requests that may change something.
+    writes: usize,
     users: HashMap<Arc<str>, Counts>,
 }
 
@@ -44,7 +46,18 @@ struct Counts {
 pub struct Ticket {
     limits: Arc<Limits>,
     user: Arc<str>,
-    is_watch: bool,
+    load: Load,
+}
+
+/// What a request does while it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// It reads.
+    Read,
+    /// It may change something.
+    Write,
+    /// It goes on until it is ended.
+    Watch,
 }
 
 impl Limits {
@@ -54,7 +67,8 @@ impl Limits {
     }
 
     /// Lets a request or a watch in, or says that there are too many.
-    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, is_watch: bool) -> Result<Ticket, Status> {
+    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, load: Load) -> Result<Ticket, Status> {
+        let is_watch = load == Load::Watch;
         let mut going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = going_on.users.get(user).copied().unwrap_or_default();
         let (found, most, what) = match is_watch {
@@ -76,26 +90,29 @@ impl Limits {
         } else {
             counts.requests += 1;
             going_on.requests += 1;
+            going_on.writes += usize::from(load == Load::Write);
         }
         drop(going_on);
-        Ok(Ticket { limits: self.clone(), user: user.clone(), is_watch })
+        Ok(Ticket { limits: self.clone(), user: user.clone(), load })
     }
 
-    /// How many requests and watches go on.
+    /// How many requests that read, and how many that may change something, go on.
     pub fn going_on(&self) -> (usize, usize) {
         let going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
-        (going_on.requests, going_on.users.values().map(|counts| counts.watches).sum())
+        (going_on.requests.saturating_sub(going_on.writes), going_on.writes)
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut going_on = self.limits.going_on.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.is_watch {
+        let is_watch = self.load == Load::Watch;
+        if !is_watch {
             going_on.requests = going_on.requests.saturating_sub(1);
+            going_on.writes = going_on.writes.saturating_sub(usize::from(self.load == Load::Write));
         }
         if let Some(counts) = going_on.users.get_mut(&self.user) {
-            match self.is_watch {
+            match is_watch {
                 true => counts.watches = counts.watches.saturating_sub(1),
                 false => counts.requests = counts.requests.saturating_sub(1),
             }
@@ -114,15 +131,19 @@ mod tests {
     fn one_user_cannot_keep_the_others_out() {
         let limits = Limits::new(Settings { requests: 3, requests_per_user: 2, watches_per_user: 1 });
         let (ann, ben): (Arc<str>, Arc<str>) = ("ann".into(), "ben".into());
-        let first = limits.enter(&ann, false).unwrap();
-        let _second = limits.enter(&ann, false).unwrap();
-        assert_eq!(limits.enter(&ann, false).err().unwrap().code, 429);
-        let _bens = limits.enter(&ben, false).unwrap();
-        assert_eq!(limits.enter(&ben, false).err().unwrap().code, 429, "all together have their limit too");
+        let first = limits.enter(&ann, Load::Read).unwrap();
+        let _second = limits.enter(&ann, Load::Read).unwrap();
+        assert_eq!(limits.enter(&ann, Load::Read).err().unwrap().code, 429);
+        let _bens = limits.enter(&ben, Load::Read).unwrap();
+        assert_eq!(
+            limits.enter(&ben, Load::Read).err().unwrap().code,
+            429,
+            "all together have their limit too"
+        );
         drop(first);
-        assert!(limits.enter(&ann, false).is_ok());
-        let _watch = limits.enter(&ann, true).unwrap();
-        assert_eq!(limits.enter(&ann, true).err().unwrap().code, 429);
-        assert!(limits.enter(&ben, true).is_ok());
+        assert!(limits.enter(&ann, Load::Read).is_ok());
+        let _watch = limits.enter(&ann, Load::Watch).unwrap();
+        assert_eq!(limits.enter(&ann, Load::Watch).err().unwrap().code, 429);
+        assert!(limits.enter(&ben, Load::Watch).is_ok());
     }
 }

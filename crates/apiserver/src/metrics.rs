@@ -16,7 +16,7 @@ use crate::limits::Limits;
 /// What requests are told apart by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Labels {
-    /// `get`, `list`, …, or the method.
+    /// `GET`, `LIST`, `POST`, …
     pub verb: String,
     /// The group.
     pub group: String,
@@ -28,6 +28,8 @@ pub struct Labels {
     pub subresource: String,
     /// `resource`, `namespace`, `cluster`, or nothing.
     pub scope: String,
+    /// `apiserver`.
+    pub component: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -38,7 +40,14 @@ struct Coded {
     resource: String,
     subresource: String,
     scope: String,
+    component: String,
+    dry_run: String,
     code: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Kinds {
+    request_kind: &'static str,
 }
 
 /// Everything that is counted.
@@ -46,8 +55,8 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<Coded, Counter>,
     durations: Family<Labels, Histogram>,
-    in_flight: Gauge,
-    watches: Gauge,
+    in_flight: Family<Kinds, Gauge>,
+    watches: Family<Labels, Gauge>,
     revision: Gauge,
     objects: Gauge,
 }
@@ -60,7 +69,7 @@ impl Default for Metrics {
         let durations = Family::new_with_constructor(
             (|| Histogram::new(exponential_buckets(0.001, 2.0, 15))) as fn() -> Histogram,
         );
-        let (in_flight, watches) = (Gauge::default(), Gauge::default());
+        let (in_flight, watches) = (Family::default(), Family::default());
         let (revision, objects) = (Gauge::default(), Gauge::default());
         registry.register("apiserver_request", "Requests that were answered", requests.clone());
         registry.register(
@@ -82,7 +91,7 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts an answer.
-    pub fn answered(&self, labels: Labels, code: u16, took: Option<Duration>) {
+    pub fn answered(&self, labels: Labels, dry_run: bool, code: u16, took: Option<Duration>) {
         let coded = Coded {
             verb: labels.verb.clone(),
             group: labels.group.clone(),
@@ -90,6 +99,8 @@ impl Metrics {
             resource: labels.resource.clone(),
             subresource: labels.subresource.clone(),
             scope: labels.scope.clone(),
+            component: labels.component.clone(),
+            dry_run: if dry_run { "All".to_owned() } else { String::new() },
             code,
         };
         self.requests.get_or_create(&coded).inc();
@@ -98,11 +109,25 @@ impl Metrics {
         }
     }
 
+    /// A watch has begun, or has ended.
+    pub fn watching(&self, labels: &Labels, has_begun: bool) {
+        let gauge = self.watches.get_or_create(labels);
+        if has_begun {
+            gauge.inc()
+        } else {
+            gauge.dec()
+        };
+    }
+
     /// All of it as text.
     pub fn text(&self, api: &Api, limits: &Limits) -> String {
-        let (requests, watches) = limits.going_on();
-        self.in_flight.set(i64::try_from(requests).unwrap_or(i64::MAX));
-        self.watches.set(i64::try_from(watches).unwrap_or(i64::MAX));
+        let (reads, writes) = limits.going_on();
+        let set = |request_kind, count: usize| {
+            let gauge = self.in_flight.get_or_create(&Kinds { request_kind });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        };
+        set("readOnly", reads);
+        set("mutating", writes);
         let snapshot = api.store().latest();
         self.revision.set(i64::try_from(snapshot.revision().get()).unwrap_or(i64::MAX));
         self.objects.set(i64::try_from(snapshot.len()).unwrap_or(i64::MAX));

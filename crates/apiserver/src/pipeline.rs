@@ -11,6 +11,7 @@ use http::header::HeaderValue;
 use http::{HeaderMap, Method, Request};
 use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
+use hyper::upgrade::OnUpgrade;
 use krm::status::Status;
 
 use crate::answer::{self, Answer};
@@ -23,8 +24,8 @@ use crate::handle::resource::{self, Asked};
 use crate::handle::verb::Verb;
 use crate::handle::{other, reviews};
 use crate::identity::Identity;
-use crate::limits::{Limits, Ticket};
-use crate::metrics::Labels;
+use crate::limits::{Limits, Load, Ticket};
+use crate::metrics::{Labels, Metrics};
 use crate::plane::Plane;
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
@@ -107,7 +108,8 @@ impl Pipeline {
         name_request(&mut answer, &id);
         let code = answer.status().as_u16();
         let took = begun.elapsed();
-        self.other.metrics.answered(noted.labels.clone(), code, (!noted.is_watch).then_some(took));
+        let took_for = (!noted.is_watch).then_some(took);
+        self.other.metrics.answered(noted.labels.clone(), noted.dry_run, code, took_for);
         self.note_down(&mut noted, code, stage).await;
         tracing::debug!(
             %method, path, code, user = &*noted.user, request = id, %from, micros = took.as_micros() as u64, "answered"
@@ -136,7 +138,8 @@ impl Pipeline {
         B: HttpBody<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let upgrade = parts.extensions.remove::<OnUpgrade>();
         let Some((plane, route)) = path::parse(parts.uri.path())? else {
             return Ok(answer::page_not_found());
         };
@@ -150,7 +153,7 @@ impl Pipeline {
             path: parts.uri.path().to_owned(),
             plane,
             route,
-            who: authenticated.as_ref().map(Clone::clone).unwrap_or_default(),
+            who: authenticated.clone().unwrap_or_default(),
             really: None,
             method: parts.method,
             query,
@@ -169,12 +172,18 @@ impl Pipeline {
         }
         self.authorize(&mut known, noted)?;
         let is_watch = known.is_watch();
-        let ticket = self.limits.enter(&known.who.user, is_watch)?;
+        let load = match (is_watch, &known.method) {
+            (true, _) => Load::Watch,
+            (false, &Method::GET | &Method::HEAD) => Load::Read,
+            (false, _) => Load::Write,
+        };
+        let ticket = self.limits.enter(&known.who.user, load)?;
         let body = body::read(&known.headers, body).await?;
         if let Some(record) = &mut noted.record {
             record.requested(&body);
         }
-        let answer = self.dispatch(&known, body).await?;
+        let answer = self.dispatch(&known, body, upgrade).await?;
+        let answer = if is_watch { answer } else { answer::gzip::compress(answer, &known.headers) };
         let answer = if is_watch { hold(answer, self.end_of_watch(ticket, noted)) } else { answer };
         Ok(if is_head { without_body(answer) } else { answer })
     }
@@ -205,10 +214,22 @@ impl Pipeline {
     /// What happens when the stream of a watch ends: it no longer counts, and its end is noted down.
     fn end_of_watch(&self, ticket: Ticket, noted: &Noted) -> EndOfWatch {
         let audit = self.audit.as_ref().map(|audit| audit.log.clone());
-        EndOfWatch { _ticket: ticket, note: audit.zip(noted.record.clone()) }
+        let metrics = self.other.metrics.clone();
+        metrics.watching(&noted.labels, true);
+        EndOfWatch {
+            _ticket: ticket,
+            note: audit.zip(noted.record.clone()),
+            metrics,
+            labels: noted.labels.clone(),
+        }
     }
 
-    async fn dispatch(&self, known: &Known, body: Bytes) -> Result<Answer, Status> {
+    async fn dispatch(
+        &self,
+        known: &Known,
+        body: Bytes,
+        upgrade: Option<OnUpgrade>,
+    ) -> Result<Answer, Status> {
         check_timeout(&known.query)?;
         let catalog = self.api.kinds().of(&known.plane);
         let is_read = matches!(known.method, Method::GET | Method::HEAD);
@@ -220,13 +241,19 @@ impl Pipeline {
             Route::GroupVersion { group, version } if is_read => {
                 discovery::resources(&catalog, group, version, &known.headers)
             }
-            Route::Resource(target) => self.resource(known, target, body).await,
+            Route::Resource(target) => self.resource(known, target, body, upgrade).await,
             _ => Err(Status::method_not_allowed()),
         }
     }
 
     /// A request about objects. If the definition of their kind changes while it is decided, it is decided anew.
-    async fn resource(&self, known: &Known, target: &Target, body: Bytes) -> Result<Answer, Status> {
+    async fn resource(
+        &self,
+        known: &Known,
+        target: &Target,
+        body: Bytes,
+        mut upgrade: Option<OnUpgrade>,
+    ) -> Result<Answer, Status> {
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
             let (kind, version) = match resource::find(&catalog, target) {
@@ -251,6 +278,7 @@ impl Pipeline {
                 query: known.watch_query(),
                 headers: known.headers.clone(),
                 body: body.clone(),
+                upgrade: upgrade.take(),
             };
             match resource::answer(call, target, asked).await {
                 Err(status) if status.reason == STALE_KIND => {
@@ -310,6 +338,17 @@ impl Known {
         }
     }
 
+    /// What the request is counted as.
+    fn metric_verb(&self) -> String {
+        let is_apply = body::media_type(&self.headers) == Some("application/apply-patch+yaml");
+        let attributes = self.attributes();
+        match (self.method.as_str(), attributes.path.is_some()) {
+            ("GET" | "HEAD", false) => attributes.verb.to_uppercase(),
+            ("PATCH", false) if is_apply => "APPLY".to_owned(),
+            (method, _) => method.to_owned(),
+        }
+    }
+
     /// The query, with what an old path asks for put into it.
     fn watch_query(&self) -> Query {
         match &self.route {
@@ -334,6 +373,7 @@ struct Noted {
     labels: Labels,
     user: Arc<str>,
     is_watch: bool,
+    dry_run: bool,
     record: Option<Record>,
     failure: Option<Status>,
 }
@@ -342,10 +382,13 @@ struct Noted {
 struct EndOfWatch {
     _ticket: Ticket,
     note: Option<(Arc<AuditLog>, Record)>,
+    metrics: Arc<Metrics>,
+    labels: Labels,
 }
 
 impl Drop for EndOfWatch {
     fn drop(&mut self) {
+        self.metrics.watching(&self.labels, false);
         if let Some((log, mut record)) = self.note.take() {
             record.answered(200, None);
             if let Some(event) = record.event(Stage::ResponseComplete, SystemTime::now()) {
@@ -365,13 +408,15 @@ impl Noted {
             (None, true, true) => "cluster",
         };
         self.labels = Labels {
-            verb: attributes.verb.to_uppercase(),
+            verb: known.metric_verb(),
             group: attributes.group.to_owned(),
             version: attributes.version.to_owned(),
             resource: attributes.resource.to_owned(),
             subresource: attributes.subresource.to_owned(),
             scope: scope.to_owned(),
+            component: "apiserver".to_owned(),
         };
+        self.dry_run = !known.query.all("dryRun").is_empty();
         self.user = known.who.user.clone();
         self.is_watch = known.is_watch();
     }

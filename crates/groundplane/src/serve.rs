@@ -125,13 +125,13 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let tls =
         Arc::new(ServerTls::new(&credentials, &[]).map_err(|error| Failure::new("setting up TLS", error))?);
     let url = format!("https://{}", reachable(address));
-    let kubeconfig =
-        credentials.write_kubeconfig(&url).map_err(|error| Failure::new("writing the kubeconfig", error))?;
-
     let (store, kinds) = open::store(&folder, &arguments.etcd, &arguments.etcd_access).await?;
     let failed = |error: store::Error| Failure::new("reading what is stored", error);
     let (api, following) = Api::start(store.clone(), kinds).await.map_err(failed)?;
     bootstrap::run(&api).await?;
+    // Only now is the folder known to be ours: nobody else's kubeconfig is overwritten.
+    let kubeconfig =
+        credentials.write_kubeconfig(&url).map_err(|error| Failure::new("writing the kubeconfig", error))?;
 
     let tokens = ServiceAccountTokens::new(credentials.token_key(), url.clone(), vec![url.clone()])
         .map_err(|error| Failure::new("reading the key that signs tokens", error))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use testbed::server::{Client, Server};
 
@@ -80,7 +80,7 @@ async fn a_second_start_is_the_same_server_to_its_clients() {
     let second = Server::start_on(GROUNDPLANE, &data, &address, &[]).unwrap();
     assert_eq!(std::fs::read(data.join("ca.crt")).unwrap(), authority);
     // The client still has the certificates of before.
-    let kept = client.get("/api/v1/namespaces/default/configmaps/kept").await.unwrap();
+    let kept = client.apart().get("/api/v1/namespaces/default/configmaps/kept").await.unwrap();
     assert_eq!(kept.json(), made.json());
     let holder = second.stranger().with_token(&token);
     assert_eq!(

@@ -132,8 +132,8 @@ async fn counted(client: &Client) -> BTreeMap<String, f64> {
 #[tokio::test]
 async fn health_is_told_check_by_check() {
     let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
-    let client = server.stranger();
-    for path in ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping"] {
+    let client = server.client();
+    for path in ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping", "/readyz/store"] {
         let answer = client.get(path).await.unwrap();
         assert_eq!((answer.code, answer.text().as_str()), (200, "ok"), "{path}");
     }

@@ -26,6 +26,7 @@ pub use defaults::{
     prepare_for_update,
 };
 pub use definition::{Column, Conversion, Definition, Names, Scale, Scope, Version, compare_versions};
+pub(crate) use field_path::FieldPath;
 pub use json_schema::{Additional, Dependency, Items, JsonSchema, Rule};
 pub use naming::{TakenNames, accept_names, establish};
 pub use shape::{Malformed, SHAPE, decode};

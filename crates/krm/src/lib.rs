@@ -4,6 +4,7 @@
 
 pub mod base64;
 pub mod body;
+pub mod cel;
 pub mod crd;
 pub mod decode;
 pub mod encode;

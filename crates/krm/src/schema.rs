@@ -73,6 +73,17 @@ impl Schema {
         embedded::coerce(&self.root, object)
     }
 
+    /// The fields of a value that nobody declared. Unlike those of a whole object, its type and metadata have to be
+    /// declared too, unless it is embedded.
+    pub(crate) fn unknown_fields(&self, value: &Value) -> Vec<String> {
+        prune::prune_value(&self.root, &mut value.clone())
+    }
+
+    /// Everything that is wrong with the type and metadata of embedded objects.
+    pub(crate) fn validate_embedded(&self, value: &Value) -> Vec<FieldError> {
+        embedded::validate(&self.root, value)
+    }
+
     /// Everything that is wrong with a new object, or with what has changed since `old`.
     ///
     /// What was wrong before and has not changed is tolerated; `old` is the old object as it reads now, pruned and with

@@ -57,15 +57,15 @@ impl fmt::Display for Moment {
 }
 
 /// A second by the calendar.
-struct Calendar {
-    year: i64,
-    month: i64,
-    day: i64,
-    second_of_day: i64,
+pub(crate) struct Calendar {
+    pub(crate) year: i64,
+    pub(crate) month: i64,
+    pub(crate) day: i64,
+    pub(crate) second_of_day: i64,
 }
 
 impl Calendar {
-    fn of(seconds: i64) -> Calendar {
+    pub(crate) fn of(seconds: i64) -> Calendar {
         let days = seconds.div_euclid(SECONDS_IN_DAY);
         // Years are counted from March, so that the leap day comes last in each; 719,468 days lie between
         // the first of March of the year 0 and 1970.
@@ -82,6 +82,13 @@ impl Calendar {
             day: day_of_year - (153 * month_from_march + 2) / 5 + 1,
             second_of_day: seconds.rem_euclid(SECONDS_IN_DAY),
         }
+    }
+}
+
+impl Calendar {
+    /// How many days of its year came before.
+    pub(crate) fn day_of_year(&self) -> i64 {
+        days_from_1970(self.year, self.month, self.day) - days_from_1970(self.year, 1, 1)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use krm::kind::Origin;
 use krm::status::Status;
@@ -134,6 +134,14 @@ impl Items {
 impl http_body::Body for Items {
     type Data = Bytes;
     type Error = Infallible;
+
+    fn size_hint(&self) -> SizeHint {
+        let bytes: usize =
+            self.items.iter().map(|(_, entry)| entry.bytes().len().saturating_sub(self.cut)).sum();
+        let mut hint = SizeHint::new();
+        hint.set_lower(u64::try_from(bytes).unwrap_or(u64::MAX));
+        hint
+    }
 
     fn poll_frame(
         self: Pin<&mut Self>,

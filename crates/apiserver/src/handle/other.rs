@@ -52,13 +52,13 @@ impl Other {
                 let keys = format!("{}/openid/v1/jwks", self.tokens.issuer());
                 Ok(object::value(&accept()?, 200, &self.tokens.discovery(&keys)))
             }
-            "openapi/v2" => self.openapi.v2(&pipeline.api, &known.plane, &known.headers),
+            "openapi/v2" => self.openapi.v2(&pipeline.api, &known.plane, &known.headers).await,
             "openapi/v3" | "openapi/v3/" => {
-                self.openapi.v3_index(&pipeline.api, &known.plane, &known.headers)
+                self.openapi.v3_index(&pipeline.api, &known.plane, &known.headers).await
             }
             other => match other.strip_prefix("openapi/v3/") {
                 Some(document) => {
-                    self.openapi.v3(&pipeline.api, &known.plane, document, &known.query, &known.headers)
+                    self.openapi.v3(&pipeline.api, &known.plane, document, &known.query, &known.headers).await
                 }
                 None => Ok(self.health(&pipeline.api, other, known).await),
             },

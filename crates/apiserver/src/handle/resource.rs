@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, StreamBody};
+use hyper::upgrade::OnUpgrade;
 use krm::Object;
 use krm::kind::Kind;
 use krm::status::{Details, Status};
@@ -39,6 +40,8 @@ pub struct Asked {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+    /// What the connection becomes when the client asks for a WebSocket.
+    pub upgrade: Option<OnUpgrade>,
 }
 
 /// What a path names, found in the catalog: the kind and the index of its version. An error is the answer to give.
@@ -100,7 +103,7 @@ async fn object_verb(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer
             let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
             answer::list::list(&call, &accept, read::list::list(&call, &options).await?)
         }
-        Verb::Watch => watch(&call, &asked).await,
+        Verb::Watch => watch(&call, asked).await,
         Verb::Create => create(&call, &asked).await,
         Verb::Update => update(&call, &asked).await,
         Verb::Patch => patch(&call, &asked).await,
@@ -159,7 +162,7 @@ async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     answer::object::stored(call, &accept, 200, bytes)
 }
 
-async fn watch(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     let options = ListOptions::read(&asked.query)?;
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     if accept.media == Media::Yaml {
@@ -169,6 +172,9 @@ async fn watch(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     match read::watch::open(call, &accept, &options).await? {
         Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
         Err(status) => drop(lines.try_send(read::watch::error_line(&status))),
+    }
+    if let Some(upgrade) = asked.upgrade.filter(|_| super::websocket::is_asked_for(&asked.headers)) {
+        return super::websocket::answer(&asked.headers, upgrade, read);
     }
     let frames = tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), |bytes| {
         Ok(http_body::Frame::data(bytes))

@@ -8,15 +8,15 @@ use super::json_schema::{Additional, Dependency, Items, JsonSchema, Rule};
 use super::spec::{Column, PerVersion, Subresources, Version};
 
 /// A text in JSON, as Go writes it: `<`, `>` and `&` escaped.
-pub(crate) fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_text(&mut out, text);
     out
 }
 
 /// A value in JSON, as Go writes it.
-pub(crate) fn json(value: &Value) -> String {
-    escaped(&value.to_string())
+fn json(value: &Value) -> String {
+    crate::shown::json(value)
 }
 
 /// A list of texts.
@@ -46,24 +46,15 @@ pub(super) fn schema(schema: &JsonSchema<'_>) -> String {
     out
 }
 
-/// JSON text with the characters escaped that Go does not trust to stand in a page.
-fn escaped(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' => out.push_str("\\u003c"),
-            '>' => out.push_str("\\u003e"),
-            '&' => out.push_str("\\u0026"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            c => out.push(c),
-        }
-    }
+/// A rule of `x-kubernetes-validations`.
+pub(super) fn rule(rule: &Rule<'_>) -> String {
+    let mut out = String::new();
+    push_rule(&mut out, rule);
     out
 }
 
 fn push_text(out: &mut String, text: &str) {
-    out.push_str(&escaped(&Value::from(text).to_string()));
+    out.push_str(&json(&Value::from(text)));
 }
 
 fn array<T>(items: impl Iterator<Item = T>, mut push: impl FnMut(&mut String, T)) -> String {

@@ -186,6 +186,11 @@ fn subresources_columns_and_conversions_are_refused_as_kubernetes_refuses_them()
 }
 
 #[test]
+fn rules_are_refused_as_kubernetes_refuses_them() {
+    assert_eq!(replay("crd/invalid-cel"), 16);
+}
+
+#[test]
 fn a_minimal_definition_is_filled_in() {
     assert_eq!(replay("crd/defaults"), 3);
 }

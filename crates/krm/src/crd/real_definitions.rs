@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::*;
 use crate::Object;
@@ -48,53 +47,8 @@ fn check(document: Value, file: &Path) {
 
 /// The documents of a YAML text.
 fn documents(text: &str) -> Vec<Value> {
-    let events: Vec<Event<'_>> = Parser::new_from_str(text).map(|event| event.unwrap().0).collect();
-    let mut events = events.into_iter().peekable();
-    let mut documents = Vec::new();
-    while let Some(event) = events.next() {
-        if matches!(event, Event::DocumentStart(_)) {
-            let value = node(&mut events);
-            if !value.is_null() {
-                documents.push(value);
-            }
-        }
-    }
-    documents
-}
-
-fn node<'a>(events: &mut std::iter::Peekable<impl Iterator<Item = Event<'a>>>) -> Value {
-    match events.next().unwrap() {
-        Event::Scalar(text, ScalarStyle::Plain, ..) => plain(&text),
-        Event::Scalar(text, ..) => Value::String(text.into_owned()),
-        Event::SequenceStart(..) => {
-            let mut list = Vec::new();
-            while !matches!(events.peek(), Some(Event::SequenceEnd)) {
-                list.push(node(events));
-            }
-            events.next();
-            Value::Array(list)
-        }
-        Event::MappingStart(..) => {
-            let mut map = Map::new();
-            while !matches!(events.peek(), Some(Event::MappingEnd)) {
-                let key = match node(events) {
-                    Value::String(key) => key,
-                    other => other.to_string(),
-                };
-                map.insert(key, node(events));
-            }
-            events.next();
-            Value::Object(map)
-        }
-        other => panic!("{other:?} is not used in definitions"),
-    }
-}
-
-fn plain(text: &str) -> Value {
-    match text {
-        "" | "~" | "null" => Value::Null,
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        text => serde_json::from_str::<serde_json::Number>(text).map_or_else(|_| text.into(), Value::Number),
-    }
+    let texts = text.split("\n---").filter(|text| text.lines().any(|line| line.starts_with("kind:")));
+    texts
+        .map(|text| crate::decode::read_yaml(text.trim_start_matches("---").as_bytes()).unwrap().value)
+        .collect()
 }

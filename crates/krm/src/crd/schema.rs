@@ -47,9 +47,10 @@ impl Demands {
     }
 
     /// What these schemas do not break yet.
-    pub fn still_met_by<'s, 'a: 's>(schemas: impl Iterator<Item = &'s JsonSchema<'a>>) -> Demands {
+    pub fn still_met_by<'s, 'a: 's>(validations: impl Iterator<Item = &'s Validation<'a>>) -> Demands {
         let mut demands = Demands::all();
-        for schema in schemas {
+        for validation in validations {
+            let (Some(schema), Some(raw)) = (&validation.schema, validation.raw) else { continue };
             let path = Path::ROOT;
             let structural =
                 first_unsupported(schema).is_none() && structural::faults(schema, &path).is_empty();
@@ -57,7 +58,7 @@ impl Demands {
             demands.known_types &= !schema.has(&mut |it| !keywords::type_is_known(it));
             demands.atomic_sets &= !schema.has(&mut |it| lists::is_set_of_granular_items(it));
             demands.sound_map_keys &= !schema.has(&mut |it| !lists::unsound_keys(it, &path).is_empty());
-            demands.pruned_defaults &= !(structural && default_values::any_is_unpruned(schema));
+            demands.pruned_defaults &= !(structural && default_values::any_is_unpruned(raw));
         }
         demands
     }
@@ -75,9 +76,8 @@ pub(super) fn validate(
     demands: Demands,
     path: &Path<'_>,
 ) -> Vec<FieldError> {
-    let Some(schema) = validation.and_then(|validation| validation.schema.as_ref()) else {
-        return Vec::new();
-    };
+    let Some(validation) = validation else { return Vec::new() };
+    let (Some(schema), Some(raw)) = (&validation.schema, validation.raw) else { return Vec::new() };
     let root = path.field("openAPIV3Schema");
     let mut errors = Vec::new();
     if has_status {
@@ -94,13 +94,14 @@ pub(super) fn validate(
         if unsupported.is_none() {
             let mut faults = structural::faults(schema, &root);
             if faults.is_empty() {
-                faults = default_values::faults(schema, demands.pruned_defaults, &root);
+                faults = default_values::faults(raw, demands.pruned_defaults, &root);
             }
             sound = faults.is_empty();
             errors.extend(faults);
         }
     }
-    let rules = sound.then(|| rules::Tally::new(schema));
+    let has_rules = sound && schema.has(&mut |it| !it.rules.is_empty());
+    let rules = has_rules.then(rules::Tally::default);
     errors.extend(keywords::faults(schema, demands, rules, &root));
     if errors.is_empty()
         && let Some(why) = unsupported

@@ -335,12 +335,7 @@ fn bytes(value: &mut Value) -> Result<(), String> {
             crate::body::kind_of(value)
         ));
     };
-    text.retain(|c| c != '\n' && c != '\r');
-    let body = text.trim_end_matches('=');
-    let alien = body.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')));
-    let short = !text.len().is_multiple_of(4) || text.len() - body.len() > 2;
-    match alien.or(short.then_some(text.len())) {
-        Some(at) => Err(format!("illegal base64 data at input byte {at}")),
-        None => Ok(()),
-    }
+    let bytes = crate::base64::decode(text)?;
+    *text = crate::base64::encode(&bytes);
+    Ok(())
 }

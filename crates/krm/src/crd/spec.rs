@@ -54,6 +54,8 @@ pub(super) struct PerVersion<'a> {
 #[derive(Debug)]
 pub(super) struct Validation<'a> {
     pub schema: Option<JsonSchema<'a>>,
+    /// The schema as it is written.
+    pub raw: Option<&'a Value>,
 }
 
 #[derive(Debug, Clone)]
@@ -135,8 +137,13 @@ impl<'a> Spec<'a> {
 
     /// Every schema there is, the shared one or those of the versions.
     pub fn schemas(&self) -> impl Iterator<Item = &JsonSchema<'a>> {
+        self.validations().filter_map(|validation| validation.schema.as_ref())
+    }
+
+    /// The same, where they stand.
+    pub fn validations(&self) -> impl Iterator<Item = &Validation<'a>> {
         let own = self.versions().iter().map(|version| &version.own);
-        std::iter::once(&self.shared).chain(own).filter_map(PerVersion::schema)
+        std::iter::once(&self.shared).chain(own).filter_map(|it| it.validation.as_ref())
     }
 
     /// Whether some version, or all together, have the status subresource.
@@ -151,8 +158,10 @@ impl<'a> PerVersion<'a> {
         let list = |name: &str| field(name).and_then(Value::as_array).into_iter().flatten();
         let there = |name: &str| field(name).filter(|value| !value.is_null());
         PerVersion {
-            validation: there("schema")
-                .map(|value| Validation { schema: given(value, "openAPIV3Schema").map(JsonSchema::parse) }),
+            validation: there("schema").map(|value| {
+                let raw = given(value, "openAPIV3Schema");
+                Validation { schema: raw.map(JsonSchema::parse), raw }
+            }),
             subresources: there("subresources").map(Subresources::read),
             columns: list("additionalPrinterColumns").map(Column::read).collect(),
             selectable: list("selectableFields").map(|value| text(value, "jsonPath")).collect(),

@@ -35,12 +35,12 @@ impl<T: DeserializeOwned> Change<T> {
 
 impl<T> Change<T> {
     /// What was there; nothing when it is created.
-    pub fn old(&self) -> Option<&T> {
+    pub fn before(&self) -> Option<&T> {
         self.old.as_ref()
     }
 
     /// What is to be there; nothing when it is deleted.
-    pub fn new(&self) -> Option<&T> {
+    pub fn after(&self) -> Option<&T> {
         self.new.as_ref()
     }
 }

@@ -25,6 +25,11 @@ impl Pattern {
         &self.text
     }
 
+    /// What runs it; `Err` when the pattern itself is wrong.
+    pub fn program(&self) -> Result<&Regex, &str> {
+        self.program.as_ref().map_err(String::as_str)
+    }
+
     /// Whether it is found in `text`; `Err` when the pattern itself is wrong.
     pub fn matches(&self, text: &str) -> Result<bool, &str> {
         match &self.program {

@@ -20,9 +20,11 @@ pub(super) fn prune(root: &Node, object: &mut Value) -> Vec<String> {
     walk.unknown
 }
 
-/// Prunes a value that stands at `node`.
-pub(super) fn prune_value(node: &Node, value: &mut Value) {
-    Walk::default().value(node, Mode::of(node), value, &Path::ROOT);
+/// Prunes a value that stands at `node`; returns the fields that were unknown.
+pub(super) fn prune_value(node: &Node, value: &mut Value) -> Vec<String> {
+    let mut walk = Walk::default();
+    walk.value(node, Mode::of(node), value, &Path::ROOT);
+    walk.unknown
 }
 
 #[derive(Default)]

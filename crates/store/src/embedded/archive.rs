@@ -77,10 +77,10 @@ impl Archive for EmbeddedArchive {
         })
     }
 
-    fn lines<'a>(&'a self, from: Mark, to: Mark) -> Later<'a, Vec<LogEntry>> {
+    fn lines<'a>(&'a self, from: Mark, to: Mark, enough: usize) -> Later<'a, Vec<LogEntry>> {
         let after = Bound::Excluded(from.version.get());
         let through = Bound::Included(to.version.get());
-        self.read(move |read| Log::open(read)?.lines((after, through))?.collect())
+        self.read(move |read| Log::open(read)?.lines((after, through))?.take(enough).collect())
     }
 
     fn row_of<'a>(&'a self, _time: u64, _version: Version) -> Later<'a, Option<Row>> {

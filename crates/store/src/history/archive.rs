@@ -107,8 +107,9 @@ pub(crate) trait Archive: Send + Sync {
     /// Rows of the log, strictly beyond `beyond` in the given order.
     fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>>;
 
-    /// The lines after `from` up to and with `to`, in the order of their versions.
-    fn lines<'a>(&'a self, from: Mark, to: Mark) -> Later<'a, Vec<LogEntry>>;
+    /// The lines after `from` up to and with `to`, in the order of their versions: all, or the first of them, no fewer
+    /// than `enough`.
+    fn lines<'a>(&'a self, from: Mark, to: Mark, enough: usize) -> Later<'a, Vec<LogEntry>>;
 
     /// The row that may hold the log's line of this record.
     fn row_of<'a>(&'a self, time: u64, version: Version) -> Later<'a, Option<Row>>;

@@ -122,27 +122,35 @@ pub(crate) async fn write(
     if to.version <= from.version {
         return Ok(0);
     }
-    let mut lines = archive.lines(from, to).await?;
-    lines.retain(|line| line.level == Level::Full);
     let mut edits = Vec::new();
-    let mut start = from;
-    for covered in lines.chunks(COVERS) {
-        let Some(end) = covered.last() else { break };
-        index += 1;
-        let end = Mark { version: end.version, time: end.time };
-        let mut said = Checkpoint {
-            index,
-            from: start,
-            to: end,
-            count: covered.len() as u64,
-            root: root(covered),
-            previous,
-            signature: Vec::new(),
-        };
-        said.signature = signing.sign(DOMAIN, &said.message()).to_vec();
-        previous = said.hash();
-        start = end;
-        edits.push(put(&Kept { said, left: None })?);
+    let (mut start, mut read) = (from, from);
+    loop {
+        // A part at a time: after a busy while there are more lines than one wants in memory at once.
+        let mut lines = archive.lines(read, to, COVERS).await?;
+        let more = lines.len() >= COVERS;
+        read = lines.last().map_or(to, |last| Mark { version: last.version, time: last.time });
+        lines.retain(|line| line.level == Level::Full);
+        for covered in lines.chunks(COVERS) {
+            let Some(end) = covered.last() else { break };
+            index += 1;
+            let end = Mark { version: end.version, time: end.time };
+            let mut said = Checkpoint {
+                index,
+                from: start,
+                to: end,
+                count: covered.len() as u64,
+                root: root(covered),
+                previous,
+                signature: Vec::new(),
+            };
+            said.signature = signing.sign(DOMAIN, &said.message()).to_vec();
+            previous = said.hash();
+            start = end;
+            edits.push(put(&Kept { said, left: None })?);
+        }
+        if !more {
+            break;
+        }
     }
     let written = edits.len();
     if written > 0 {
@@ -167,7 +175,7 @@ pub(crate) async fn amended(
         if !gone.iter().any(|version| covers(&version)) {
             continue;
         }
-        let mut lines = archive.lines(kept.said.from, kept.said.to).await?;
+        let mut lines = archive.lines(kept.said.from, kept.said.to, usize::MAX).await?;
         lines.retain(|line| line.level == Level::Full && !gone.contains(&line.version));
         let (count, root) = (lines.len() as u64, root(&lines));
         let signature = signing.sign(DOMAIN, &left_message(&kept.said, count, &root)).to_vec();

@@ -1,6 +1,6 @@
 //! Verification and checkpoints of a store nobody tampered with.
 
-use store::{Level, Version};
+use store::{Level, Transaction, Version};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
@@ -9,6 +9,7 @@ on_every_engine!(
     a_new_store_verifies,
     everything_that_was_written_is_counted_and_found_well,
     checkpoints_cover_what_is_new_and_only_once,
+    many_changes_are_covered_part_by_part,
     a_store_verifies_while_others_write,
     the_newest_checkpoint_can_be_kept_elsewhere,
 );
@@ -54,6 +55,25 @@ async fn checkpoints_cover_what_is_new_and_only_once<G: Ground>() {
     assert_eq!(store.tidy(None).await.unwrap().checkpoints, 1);
     let report = verified(&store).await;
     assert_eq!((report.covered, report.checkpoints), (second, 2));
+}
+
+async fn many_changes_are_covered_part_by_part<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    let mut last = Version::ZERO;
+    for group in 0..71 {
+        let puts = (0..60).map(|number| put(&format!("a{group}/{number}"), "x"));
+        // Some that no checkpoint covers, here and there.
+        let puts = puts.map(|put| if group % 7 == 3 { put.level(Level::Brief) } else { put });
+        let committed = store.commit(puts.fold(Transaction::by(alice()), Transaction::put)).await.unwrap();
+        last = committed.entries[59].as_ref().unwrap().version();
+    }
+    store.commit(just(put("b", "x").level(Level::Brief))).await.unwrap();
+    let checkpoints = store.tidy(None).await.unwrap().checkpoints;
+    assert!((1..=2).contains(&checkpoints), "{checkpoints} checkpoints");
+    let report = verified(&store).await;
+    assert_eq!((report.covered, report.checkpoints), (last, checkpoints));
+    assert_eq!(store.tidy(None).await.unwrap().checkpoints, 0);
 }
 
 async fn a_store_verifies_while_others_write<G: Ground>() {

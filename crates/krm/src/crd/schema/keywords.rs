@@ -51,13 +51,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn visit(
-        &mut self,
-        schema: &JsonSchema<'_>,
-        place: Place<'_>,
-        scope: Option<Scope<'_>>,
-        path: &Path<'_>,
-    ) {
+    fn visit(&mut self, schema: &JsonSchema<'_>, place: Place<'_>, scope: Option<Scope>, path: &Path<'_>) {
         let errors_before = self.errors.len();
         self.unsupported(schema, place, path);
         if schema.unique_items {
@@ -124,13 +118,7 @@ impl Walk {
         }
     }
 
-    fn values(
-        &mut self,
-        schema: &JsonSchema<'_>,
-        here: Place<'_>,
-        scope: Option<&Scope<'_>>,
-        path: &Path<'_>,
-    ) {
+    fn values(&mut self, schema: &JsonSchema<'_>, here: Place<'_>, scope: Option<&Scope>, path: &Path<'_>) {
         let Some(additional) = &schema.additional_properties else { return };
         let path = path.field("additionalProperties");
         if !schema.properties.is_empty() && (!additional.allowed || additional.schema.is_some()) {
@@ -141,14 +129,14 @@ impl Walk {
         let no_default =
             here.inside_meta.then_some("inside additionalProperties applying to object metadata");
         let place = Place { no_default: no_default.or(here.no_default), ..here };
-        self.visit(values, place, scope.map(|scope| scope.values(schema, values)), &path);
+        self.visit(values, place, scope.map(|scope| scope.element(schema, values)), &path);
     }
 
     fn properties(
         &mut self,
         schema: &JsonSchema<'_>,
         place: Place<'_>,
-        scope: Option<&Scope<'_>>,
+        scope: Option<&Scope>,
         path: &Path<'_>,
     ) {
         let properties = path.field("properties");
@@ -190,13 +178,7 @@ impl Walk {
         }
     }
 
-    fn items(
-        &mut self,
-        schema: &JsonSchema<'_>,
-        here: Place<'_>,
-        scope: Option<&Scope<'_>>,
-        path: &Path<'_>,
-    ) {
+    fn items(&mut self, schema: &JsonSchema<'_>, here: Place<'_>, scope: Option<&Scope>, path: &Path<'_>) {
         let mut below = here;
         if schema.list_type != Some("map") {
             below.uncorrelatable = below.uncorrelatable.or(Some(path));
@@ -204,11 +186,11 @@ impl Walk {
         let items = path.field("items");
         match &schema.items {
             Some(Items::One(item)) => {
-                self.visit(item, below, scope.map(|scope| scope.items(schema, item)), &items);
+                self.visit(item, below, scope.map(|scope| scope.element(schema, item)), &items);
             }
             Some(Items::Each(each)) => {
                 for (index, item) in each.iter().enumerate() {
-                    let scope = scope.map(|scope| scope.items(schema, item));
+                    let scope = scope.map(|scope| scope.element(schema, item));
                     self.visit(item, below, scope, &items.index(index));
                 }
             }

@@ -53,7 +53,8 @@ pub(super) fn has_recognized_version(versions: &[&str]) -> bool {
 
 /// Why certificates cannot be read, in Kubernetes' words.
 pub(super) fn ca_bundle_fault(bundle: &str) -> Option<&'static str> {
-    let readable = decoded(bundle).is_some_and(|text| {
+    let decoded = crate::base64::decode(bundle).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let readable = decoded.is_some_and(|text| {
         text.contains("-----BEGIN CERTIFICATE-----") && text.contains("-----END CERTIFICATE-----")
     });
     let fault = "unable to load root certificates: unable to parse bytes as PEM block";
@@ -162,27 +163,4 @@ fn check_review_versions(versions: &[&str], recognized: bool, path: &Path<'_>, e
         let detail = format!("must include at least one of {}", REVIEW_VERSIONS.join(", "));
         errors.push(FieldError::invalid_shown(path, go_text::texts(versions), detail));
     }
-}
-
-fn decoded(base64: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(base64.len() / 4 * 3);
-    let (mut bits, mut held) = (0u32, 0u32);
-    for byte in base64.bytes().filter(|byte| *byte != b'=') {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(six);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -43,7 +43,7 @@ impl<'a> Demands<'a> {
         Demands {
             schema_in_every_version: before.shared.schema().is_some()
                 || before.versions().iter().all(|version| version.own.schema().is_some()),
-            schema: SchemaDemands::still_met_by(before.schemas()),
+            schema: SchemaDemands::still_met_by(before.validations()),
             conversion: conversion::Leniency {
                 unrecognized_version: !recognized,
                 invalid_ca_bundle: !established || had_faulty_bundle,

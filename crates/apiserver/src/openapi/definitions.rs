@@ -1,0 +1,100 @@
+//! The definitions of a document: the kinds of a version of a group and their lists, and what all kinds share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use krm::kind::{Kind, Version};
+use serde_json::{Map, Value, json};
+
+use super::form::Form;
+use super::{names, schema};
+
+/// The metadata of an object.
+pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// The metadata of a list.
+pub const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+/// How something is to be deleted.
+pub const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+/// A patch of any form.
+pub const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+/// The answer that is no object.
+pub const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+
+/// Where a schema or an operation says which kind it is about.
+pub const GROUP_VERSION_KIND: &str = "x-kubernetes-group-version-kind";
+
+/// What all kinds share, references in it being names alone.
+static SHARED: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+    let mut shared: BTreeMap<String, Value> = serde_json::from_str(include_str!("definitions.json"))
+        .expect("definitions.json, which is part of this program, is JSON");
+    for definition in shared.values_mut().filter(|definition| definition.get(GROUP_VERSION_KIND).is_some()) {
+        schema::add_fields(definition, &schema::type_fields());
+    }
+    shared
+});
+
+/// The definitions of a kind and of its list, by name.
+pub fn of_kind(kind: &Kind, version: &Version, form: Form) -> [(String, Value); 2] {
+    let name = names::definition(kind, &version.name, &kind.names.kind);
+    let of_list = names::definition(kind, &version.name, &kind.names.list_kind);
+    let mut object = schema::of_objects(&version.openapi, form);
+    let mut list = list(kind, &name, form);
+    for (schema, is_of) in [(&mut object, &kind.names.kind), (&mut list, &kind.names.list_kind)] {
+        schema[GROUP_VERSION_KIND] = json!([{ "group": kind.group, "version": version.name, "kind": is_of }]);
+        if !kind.strategic && !version.selectable.is_empty() {
+            let fields = version.selectable.iter().map(|path| json!({ "fieldPath": path }));
+            schema["x-kubernetes-selectable-fields"] = fields.collect();
+        }
+    }
+    [(name, object), (of_list, list)]
+}
+
+fn list(kind: &Kind, items: &str, form: Form) -> Value {
+    const MORE: &str =
+        "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+    let about_items = format!("List of {}. {MORE}", kind.names.plural);
+    let about_metadata = format!("Standard list metadata. {MORE}#types-kinds");
+    let mut list = json!({
+        "description": format!("{} is a list of {}", kind.names.list_kind, kind.names.kind),
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "items": { "description": about_items, "type": "array", "items": form.refer(items) },
+            "metadata": form.refer_saying(LIST_META, &about_metadata),
+        },
+    });
+    schema::add_fields(&mut list, &schema::type_fields());
+    list
+}
+
+/// Adds what is shared of the definitions that are needed, and what those need themselves.
+pub fn add_shared<'a>(
+    definitions: &mut Map<String, Value>,
+    needed: impl IntoIterator<Item = &'a str>,
+    form: Form,
+) {
+    let mut waiting: Vec<&str> = needed.into_iter().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(name) = waiting.pop() {
+        if let Some(definition) = SHARED.get(name).filter(|_| seen.insert(name)) {
+            definitions.insert(name.to_owned(), form.translate(definition));
+            referred(definition, &mut waiting);
+        }
+    }
+}
+
+/// The names of all that is shared.
+pub fn shared() -> impl Iterator<Item = &'static str> {
+    SHARED.keys().map(String::as_str)
+}
+
+fn referred(definition: &'static Value, names: &mut Vec<&str>) {
+    match definition {
+        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        Value::Object(members) => {
+            names.extend(members.get("$ref").and_then(Value::as_str));
+            members.values().for_each(|member| referred(member, names));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,17 @@
+//! Three small kinds, the ones that `docs/adding-a-kind.md` is written around, on real servers over HTTPS: what a kind
+//! declares holds, also while many clients write at once, on both engines.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
+mod kinds;
+mod objects;
+mod server;
+
+mod at_once;
+mod gone_with_the_owner;
+mod leases;
+mod namespaces;
+mod page;
+mod planes;
+mod references;
+mod shrinking;
+mod verbs;

@@ -1,0 +1,126 @@
+//! References: their targets are there, they don't change where they may not, and what is referred to stays.
+
+use serde_json::json;
+
+use super::objects::{BOOKS, LOANS, SHELVES, book, causes, finalizers, found, loan, make, shelf};
+use super::server::Server;
+
+#[tokio::test]
+async fn a_book_needs_a_shelf_that_is_there_and_the_field_is_named() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    let answer = client.post(BOOKS, &book("b1", "nowhere", 0, 30)).await.unwrap();
+    assert_eq!(answer.code, 422, "{}", answer.text());
+    assert_eq!(causes(&answer), [("spec.shelfRef.name".to_owned(), "Not found: \"nowhere\"".to_owned())]);
+    assert_eq!(found(&client, &format!("{BOOKS}/b1")).await, None);
+}
+
+#[tokio::test]
+async fn a_book_stays_on_its_shelf() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    make(&client, SHELVES, &shelf("s1", 1000)).await;
+    make(&client, SHELVES, &shelf("s2", 1000)).await;
+    make(&client, BOOKS, &book("b1", "s1", 0, 30)).await;
+    let path = format!("{BOOKS}/b1");
+    let answer = client.merge(&path, &json!({"spec": {"shelfRef": {"name": "s2"}}})).await.unwrap();
+    assert_eq!(answer.code, 422, "{}", answer.text());
+    let expected = ("spec.shelfRef.name".to_owned(), "Invalid value: \"s2\": field is immutable".to_owned());
+    assert_eq!(causes(&answer), [expected]);
+    let answer = client.merge(&path, &json!({"spec": {"at": 500}})).await.unwrap();
+    assert_eq!(answer.code, 200, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_shelf_with_books_stays_until_they_are_gone() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    make(&client, SHELVES, &shelf("s1", 1000)).await;
+    for (name, at) in [("b1", 0), ("b2", 100)] {
+        make(&client, BOOKS, &book(name, "s1", at, 30)).await;
+    }
+    let path = format!("{SHELVES}/s1");
+    let refused = client.delete(&path).await.unwrap();
+    assert_eq!(refused.code, 409, "{}", refused.text());
+    assert_eq!(
+        refused.json()["message"],
+        "Operation cannot be fulfilled on shelves.example.groundplane.dev \"s1\": it is still referred to by \
+         Book b1 (spec.shelfRef.name), Book b2 (spec.shelfRef.name); change or delete those first"
+    );
+    let field = "spec.shelfRef.name".to_owned();
+    let expected = ["b1", "b2"].map(|name| (field.clone(), format!("Book {name} (spec.shelfRef.name)")));
+    assert_eq!(causes(&refused), expected);
+
+    for name in ["b1", "b2"] {
+        assert_eq!(client.delete(&format!("{BOOKS}/{name}")).await.unwrap().code, 200);
+    }
+    assert_eq!(client.delete(&path).await.unwrap().code, 200);
+    assert_eq!(found(&client, &path).await, None);
+}
+
+#[tokio::test]
+async fn whoever_refers_is_listed_with_the_field_and_whether_it_blocks() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    make(&client, SHELVES, &shelf("s1", 1000)).await;
+    make(&client, BOOKS, &book("b1", "s1", 0, 30)).await;
+    make(&client, LOANS, &loan("l1", "b1")).await;
+    let referrers = client.get(&format!("{SHELVES}/s1/referrers")).await.unwrap().json();
+    let version = "example.groundplane.dev/v1alpha1";
+    assert_eq!(
+        referrers["items"],
+        json!([{
+            "apiVersion": version, "kind": "Book", "namespace": "", "name": "b1",
+            "fieldPath": "spec.shelfRef.name", "blocksDeletion": true,
+        }])
+    );
+    let referrers = client.get(&format!("{BOOKS}/b1/referrers")).await.unwrap().json();
+    assert_eq!(
+        referrers["items"],
+        json!([{
+            "apiVersion": version, "kind": "Loan", "namespace": "default", "name": "l1",
+            "fieldPath": "spec.bookRefs[0].name", "blocksDeletion": false,
+        }])
+    );
+    assert_eq!(client.get(&format!("{SHELVES}/s9/referrers")).await.unwrap().code, 404);
+}
+
+#[tokio::test]
+async fn a_loan_may_name_a_book_that_is_lost_and_keeps_none() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    make(&client, LOANS, &loan("early", "to-be-bought")).await;
+    make(&client, SHELVES, &shelf("s1", 1000)).await;
+    make(&client, BOOKS, &book("b1", "s1", 0, 30)).await;
+    make(&client, LOANS, &loan("l1", "b1")).await;
+    assert_eq!(client.delete(&format!("{BOOKS}/b1")).await.unwrap().code, 200);
+    assert!(found(&client, &format!("{LOANS}/l1")).await.is_some());
+}
+
+/// Between the mark and the last finalizer there is time for a new book.
+#[tokio::test]
+async fn a_shelf_that_waits_to_go_stays_while_a_book_is_on_it() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    let path = format!("{SHELVES}/s1");
+    make(&client, SHELVES, &shelf("s1", 1000)).await;
+    assert_eq!(finalizers(&client, &path, &["example.groundplane.dev/unscrew"]).await.code, 200);
+    assert_eq!(client.delete(&path).await.unwrap().code, 200);
+    assert!(found(&client, &path).await.is_some_and(|shelf| shelf["metadata"]["deletionTimestamp"].is_string()));
+
+    let placed = client.post(BOOKS, &book("b1", "s1", 0, 30)).await.unwrap();
+    let released = finalizers(&client, &path, &[]).await;
+    let book_is_there = found(&client, &format!("{BOOKS}/b1")).await.is_some();
+    let shelf_is_there = found(&client, &path).await.is_some();
+    assert!(
+        shelf_is_there || !book_is_there,
+        "a book on no shelf: {} then {}",
+        placed.text(),
+        released.text()
+    );
+    if book_is_there {
+        assert_eq!(client.delete(&format!("{BOOKS}/b1")).await.unwrap().code, 200);
+        assert_eq!(finalizers(&client, &path, &[]).await.code, 200);
+    }
+    assert_eq!(found(&client, &path).await, None);
+}

@@ -1,0 +1,115 @@
+//! A checked expression, ready to run.
+
+mod build;
+mod charge;
+mod run;
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::library::Run;
+use crate::time::Moment;
+
+pub(super) use build::build;
+pub(super) use run::{Inputs, run};
+
+/// Stands for one step of a program.
+type NodeId = usize;
+
+/// An expression that can be run any number of times, by anybody.
+#[derive(Debug)]
+pub(super) struct Program {
+    nodes: Vec<Node>,
+    root: NodeId,
+}
+
+/// One step.
+#[derive(Debug)]
+enum Node {
+    Constant(Constant),
+    Itself,
+    OldItself,
+    /// A name that a macro gave: how far down the stack of such names.
+    Local(usize),
+    Field {
+        operand: NodeId,
+        name: Box<str>,
+    },
+    Has {
+        operand: NodeId,
+        name: Box<str>,
+    },
+    OptionalField {
+        operand: NodeId,
+        name: Box<str>,
+    },
+    Call(Call),
+    And(Vec<NodeId>),
+    Or(Vec<NodeId>),
+    Conditional {
+        condition: NodeId,
+        yes: NodeId,
+        no: NodeId,
+    },
+    /// The first that has a value; with `unwrap`, that value or the second.
+    Otherwise {
+        first: NodeId,
+        second: NodeId,
+        unwrap: bool,
+    },
+    List(Vec<(NodeId, bool)>),
+    Map(Vec<MapEntry>),
+    Fold(Fold),
+    /// A name for a value, in the body alone.
+    Bind {
+        value: NodeId,
+        body: NodeId,
+    },
+    /// What cannot be: it was refused when the expression was checked.
+    Nothing,
+}
+
+#[derive(Debug)]
+struct MapEntry {
+    key: NodeId,
+    value: NodeId,
+    optional: bool,
+}
+
+/// A call whose arguments are all worked out first.
+#[derive(Debug)]
+struct Call {
+    function: &'static str,
+    overload: &'static str,
+    run: Run,
+    args: Vec<NodeId>,
+    /// The pattern, where it stands in the expression.
+    pattern: Option<Arc<Regex>>,
+}
+
+/// Goes over a list or a map.
+#[derive(Debug)]
+struct Fold {
+    kind: super::ast::FoldKind,
+    range: NodeId,
+    two_names: bool,
+    filter: Option<NodeId>,
+    body: NodeId,
+}
+
+/// A value that stands in the expression.
+#[derive(Debug, Clone, PartialEq)]
+enum Constant {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Box<str>),
+    Bytes(Box<[u8]>),
+    Duration(i64),
+    Timestamp(Moment),
+    Type(&'static str),
+    List(Vec<Constant>),
+}
