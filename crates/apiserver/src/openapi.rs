@@ -64,16 +64,15 @@ impl Documents {
         if !takes_json(headers) {
             return Ok(empty(406));
         }
-        let document = self.make(api.kinds().of(plane), |made, catalog| Some(made.v2(catalog))).await?;
-        Ok(document.map_or_else(|| empty(404), |document| send(&document, headers)))
+        let document = self.make(api.kinds().of(plane), |made, catalog| made.v2(catalog)).await?;
+        Ok(send(&document, headers))
     }
 
     /// `/openapi/v3`: which documents there are.
     pub async fn v3_index(&self, api: &Api, plane: &Plane, headers: &HeaderMap) -> Result<Answer, Status> {
         let prefix = prefix(plane);
-        let index = move |made: &Made, catalog: &Catalog| Some(Arc::new(made.v3_index(catalog, &prefix)));
-        let document = self.make(api.kinds().of(plane), index).await?;
-        Ok(document.map_or_else(|| empty(404), |document| send(&document, headers)))
+        let index = self.make(api.kinds().of(plane), move |made, catalog| made.v3_index(catalog, &prefix));
+        Ok(send(&index.await?, headers))
     }
 
     /// `/openapi/v3/<document>`.

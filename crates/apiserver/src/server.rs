@@ -8,6 +8,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
+use tokio::io::AsyncBufReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -73,11 +74,16 @@ async fn connection(
     // Small writes, such as a watch's events, are not to wait for more.
     let _ = stream.set_nodelay(true);
     let accepting = TlsAcceptor::from(tls.config()).accept(stream);
-    let stream = match tokio::time::timeout(HANDSHAKE, accepting).await {
+    let mut stream = match tokio::time::timeout(HANDSHAKE, accepting).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return tracing::debug!(%from, %error, "a TLS handshake failed"),
         Err(_) => return tracing::debug!(%from, "a TLS handshake took too long"),
     };
+    // Until the first byte nothing below watches the clock.
+    match tokio::time::timeout(HEAD, stream.fill_buf()).await {
+        Ok(Ok(bytes)) if !bytes.is_empty() => {}
+        _ => return tracing::debug!(%from, "a connection without a request was closed"),
+    }
     let peer = Arc::new(tls.peer(stream.get_ref().1.peer_certificates()));
     let service = service_fn(move |request| {
         let (pipeline, peer) = (pipeline.clone(), peer.clone());

@@ -49,10 +49,7 @@ impl<T> Kept<T> {
         let mut held = self.lock();
         held.clock += 1;
         let used = held.clock;
-        if !held.by_name.contains_key(name) {
-            held.by_name.insert(name.to_owned(), Vec::new());
-        }
-        let Some(slots) = held.by_name.get_mut(name) else { return Arc::default() };
+        let slots = held.by_name.entry(name.to_owned()).or_default();
         if let Some(slot) = slots.iter_mut().find(|slot| slot.is_of(of)) {
             slot.used = used;
             return slot.made.clone();

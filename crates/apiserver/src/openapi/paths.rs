@@ -23,7 +23,7 @@ const STRATEGIC_PATCHES: &[&str] = &[
 /// All paths of a version of a kind, with what can be done there.
 pub fn of_kind(kind: &Kind, version: &Version) -> Vec<(String, Vec<Operation>)> {
     let (root, plural) = (names::root(&kind.group, &version.name), &kind.names.plural);
-    let place = |part, everywhere| Place { kind, version, part, everywhere };
+    let place = |at, everywhere| Place { kind, version, at, everywhere };
     let mut paths = Vec::new();
     let collection = match kind.is_namespaced() {
         true => {
@@ -57,7 +57,7 @@ enum Where<'a> {
 struct Place<'a> {
     kind: &'a Kind,
     version: &'a Version,
-    part: Where<'a>,
+    at: Where<'a>,
     /// The objects of all namespaces.
     everywhere: bool,
 }
@@ -87,7 +87,7 @@ fn action(verb: &str) -> Action {
 
 impl Place<'_> {
     fn operations(&self, verbs: &[&str]) -> Vec<Operation> {
-        let is_part = matches!(self.part, Where::Part(_));
+        let is_part = matches!(self.at, Where::Part(_));
         let taken = verbs.iter().filter(|verb| is_part || self.kind.takes(verb));
         taken.map(|verb| self.operation(verb)).collect()
     }
@@ -135,7 +135,7 @@ impl Place<'_> {
     }
 
     fn part(&self) -> Option<&Part> {
-        match self.part {
+        match self.at {
             Where::Part(part) => Some(part),
             Where::Collection | Where::Item => None,
         }
@@ -165,7 +165,7 @@ impl Place<'_> {
             keys.push("namespace");
         }
         let mut parameters: Vec<Parameter> = keys.into_iter().filter_map(Parameter::known).collect();
-        if !matches!(self.part, Where::Collection) {
+        if !matches!(self.at, Where::Collection) {
             parameters.push(Parameter::name_of(&self.kind.names.kind));
         }
         parameters

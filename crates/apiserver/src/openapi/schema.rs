@@ -40,9 +40,14 @@ const KEYWORDS: [&str; 22] = [
     "uniqueItems",
 ];
 
-const ABOUT_API_VERSION: &str = "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
-const ABOUT_KIND: &str = "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
-const ABOUT_METADATA: &str = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+const ABOUT_API_VERSION: &str = "APIVersion defines the versioned schema of this representation of an object. Servers should convert \
+    recognized schemas to the latest internal value, and may reject unrecognized values. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
+const ABOUT_KIND: &str = "Kind is a string value representing the REST resource this object represents. Servers may infer this \
+    from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
+const ABOUT_METADATA: &str = "Standard object's metadata. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 /// The schema of whole objects, with the fields that all objects have.
 pub fn of_objects(declared: &Value, form: Form) -> Value {

@@ -14,6 +14,7 @@ use crate::call::Call;
 use crate::keys;
 use crate::pipeline::InPlane;
 use krm::body::FieldValidation;
+use krm::cel::{self, Old};
 
 /// The reason of a refusal that means: this server's reading of the kind is behind; read it again and try again.
 pub const STALE_KIND: &str = "StaleKind";
@@ -165,7 +166,7 @@ pub fn check(
     errors.extend(type_faults(call, new));
     warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
     warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(change)));
-    errors.extend(fields(call, change));
+    errors.extend(fields(call, change, warnings));
     if call.subresource.is_empty() {
         errors.extend(references::check(call, view, change));
     }
@@ -210,7 +211,7 @@ fn nothing_is_given_away(call: &Call, change: &RawChange<'_>) -> Result<(), Stat
         .in_plane(&call.plane, |rbac| check_escalation(rbac, &rights, &call.who, &request, change.old, new))
 }
 
-fn fields(call: &Call, change: &RawChange<'_>) -> Vec<FieldError> {
+fn fields(call: &Call, change: &RawChange<'_>, warnings: &mut Vec<String>) -> Vec<FieldError> {
     let Some(new) = change.new else { return Vec::new() };
     let value = Value::Object(new.0.clone());
     let old = change.old.map(|old| Value::Object(old.0.clone()));
@@ -219,6 +220,21 @@ fn fields(call: &Call, change: &RawChange<'_>) -> Vec<FieldError> {
         "status" if call.kind.shape.is_none() => schema.validate_status(&value, old.as_ref()),
         _ => schema.validate(&value, old.as_ref()),
     };
+    let version = call.version();
+    if !version.rules.is_empty() {
+        match cel::blocked_by(&errors) {
+            Some(blocked) => errors.push(blocked),
+            None => {
+                // What was written under this schema has passed its rules.
+                let written = change.old.and_then(|old| old.resource_version().parse().ok()).unwrap_or(0);
+                let passed = written >= version.since;
+                let old = old.as_ref().map(|object| Old { object, passed });
+                let verdict = version.rules.check(&version.schema, &value, old);
+                errors.extend(verdict.errors);
+                warnings.extend(verdict.warnings);
+            }
+        }
+    }
     if let Some(scale) = call.version().scale() {
         errors.extend(super::scale::faults(scale, new));
     }

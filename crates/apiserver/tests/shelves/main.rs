@@ -2,9 +2,11 @@
 //! declares holds, also while many clients write at once, on both engines.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod dice;
 mod kinds;
 mod objects;
 mod server;
+mod watched;
 
 mod at_once;
 mod gone_with_the_owner;

@@ -37,7 +37,8 @@ async fn references_buckets_and_selectors_end_at_the_plane() {
     make(&client, BOOKS, &book("other", "s1", 0, 30)).await;
     assert_eq!(names(&client, &format!("{books}?fieldSelector=spec.author=Boye")).await, ["b1"]);
     let referrers = client.get(&format!("{PROJECT}{SHELVES}/s1/referrers")).await.unwrap().json();
-    let referring: Vec<&Value> = referrers["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    let referring: Vec<&Value> =
+        referrers["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
     assert_eq!(referring, [&json!("b1")]);
     assert_eq!(client.delete(&format!("{BOOKS}/other")).await.unwrap().code, 200);
     assert_eq!(client.delete(&format!("{SHELVES}/s1")).await.unwrap().code, 200);

@@ -106,7 +106,9 @@ async fn a_shelf_that_waits_to_go_stays_while_a_book_is_on_it() {
     make(&client, SHELVES, &shelf("s1", 1000)).await;
     assert_eq!(finalizers(&client, &path, &["example.groundplane.dev/unscrew"]).await.code, 200);
     assert_eq!(client.delete(&path).await.unwrap().code, 200);
-    assert!(found(&client, &path).await.is_some_and(|shelf| shelf["metadata"]["deletionTimestamp"].is_string()));
+    assert!(
+        found(&client, &path).await.is_some_and(|shelf| shelf["metadata"]["deletionTimestamp"].is_string())
+    );
 
     let placed = client.post(BOOKS, &book("b1", "s1", 0, 30)).await.unwrap();
     let released = finalizers(&client, &path, &[]).await;

@@ -134,7 +134,8 @@ async fn status_is_written_apart() {
     let answer = answer.json();
     assert_eq!((&answer["spec"]["width"], &answer["status"]["load"]), (&json!(1000), &json!(1200)));
     assert_eq!(answer["metadata"]["generation"], 1);
-    let answer = client.merge(&path, &json!({"spec": {"width": 900}, "status": {"load": 0}})).await.unwrap().json();
+    let answer =
+        client.merge(&path, &json!({"spec": {"width": 900}, "status": {"load": 0}})).await.unwrap().json();
     assert_eq!((&answer["spec"]["width"], &answer["status"]["load"]), (&json!(900), &json!(1200)));
     assert_eq!(answer["metadata"]["generation"], 2);
 }

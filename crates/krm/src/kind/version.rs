@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::cel::Rules;
 use crate::patch::strategic::Layout;
 use crate::schema::{Schema, SchemaError};
 use crate::table::Columns;
@@ -18,6 +19,8 @@ pub struct Version {
     pub openapi: Value,
     /// Its schema, to default, prune and validate by.
     pub schema: Schema,
+    /// The rules in its schema, ready to run.
+    pub rules: Rules,
     /// Its schema, to apply strategic merge patches by; only Kubernetes' own kinds have one.
     pub layout: Option<Layout>,
     /// What a table of its objects shows.
@@ -53,8 +56,13 @@ pub struct Scale {
 impl Version {
     /// A served version with this schema and nothing else.
     pub fn new(name: &str, openapi: Value) -> Result<Version, SchemaError> {
+        let rules = Rules::compile(&openapi).map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            SchemaError::Rule(errors.join(", "))
+        })?;
         Ok(Version {
             name: name.to_owned(),
+            rules,
             served: true,
             deprecated: None,
             schema: Schema::parse(&openapi)?,

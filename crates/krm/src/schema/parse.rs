@@ -21,6 +21,9 @@ pub enum SchemaError {
     /// Schemas are nested deeper than any walk goes.
     #[error("schemas are nested more than {DEEPEST} deep")]
     TooDeep,
+    /// A rule in it can't be run.
+    #[error("a rule can't be run: {0}")]
+    Rule(String),
 }
 
 pub(super) fn compile(json: &Value) -> Result<Node, SchemaError> {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, hard_link, remove_file};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,16 +70,23 @@ fn make(path: &Path) -> Result<(), redb::DatabaseError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{:016x}{UNFINISHED}", u64::from_be_bytes(random)));
     let new = path.with_file_name(name);
-    let made = Database::create(&new).map(drop).and_then(|()| match hard_link(&new, path) {
-        // Another process was faster; it may have taken ours for a leftover by now.
-        Err(_) if path.exists() => Ok(()),
-        Err(error) => Err(error.into()),
-        Ok(()) => Ok(()),
+    let made = Database::create(&new).map(drop).and_then(|()| private(&new)).and_then(|()| {
+        match hard_link(&new, path) {
+            // Another process was faster; it may have taken ours for a leftover by now.
+            Err(_) if path.exists() => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(()) => Ok(()),
+        }
     });
     let _ = remove_file(&new);
     made?;
     File::open(folder_of(path))?.sync_all()?;
     Ok(())
+}
+
+/// Only its owner may read what is stored.
+fn private(path: &Path) -> Result<(), redb::DatabaseError> {
+    Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?)
 }
 
 /// What the name of a file ends with that is still being made.

@@ -93,7 +93,8 @@ fn stands_on_its_shelf(change: &Change<Book>, view: &mut View<'_>) -> Verdict {
     if book.end() <= shelf.spec.width {
         return allow();
     }
-    let why = format!("it would end at {}, and Shelf {} at {}", book.end(), shelf.metadata.name, shelf.spec.width);
+    let why =
+        format!("it would end at {}, and Shelf {} at {}", book.end(), shelf.metadata.name, shelf.spec.width);
     Err(FieldError::invalid(&Path::of("spec").field("at"), &book.spec.at.into(), why).into())
 }
 
@@ -103,6 +104,7 @@ fn overlaps_no_other(change: &Change<Book>, view: &mut View<'_>) -> Verdict {
     let on_shelf = view.bucket_of::<Book>(ON_SHELF, &book.spec.shelf_ref.name);
     let mut others = on_shelf.iter().filter(|other| other.metadata.name != book.metadata.name);
     let Some(other) = others.find(|other| other.overlaps(book)) else { return allow() };
-    let there = format!("Book {} stands there, from {} to {}", other.metadata.name, other.spec.at, other.end());
+    let there =
+        format!("Book {} stands there, from {} to {}", other.metadata.name, other.spec.at, other.end());
     Err(Refusal::Conflict(there))
 }
