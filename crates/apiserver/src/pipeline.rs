@@ -20,7 +20,7 @@ use crate::audit::{AuditLog, Policy, Record, Stage};
 use crate::authn::{Authenticator, Impersonation, Presented};
 use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
 use crate::discovery;
-use crate::handle::resource::{self, Asked};
+use crate::handle::resource::{self, Asked, Held, Watching};
 use crate::handle::verb::Verb;
 use crate::handle::{other, reviews};
 use crate::identity::Identity;
@@ -182,9 +182,16 @@ impl Pipeline {
         if let Some(record) = &mut noted.record {
             record.requested(&body);
         }
-        let answer = self.dispatch(&known, body, upgrade).await?;
+        let mut watching = Watching { upgrade, hold: None };
+        let _ticket = match is_watch {
+            true => {
+                watching.hold = Some(self.until_the_end(ticket, noted));
+                None
+            }
+            false => Some(ticket),
+        };
+        let answer = self.dispatch(&known, body, watching).await?;
         let answer = if is_watch { answer } else { answer::gzip::compress(answer, &known.headers) };
-        let answer = if is_watch { hold(answer, self.end_of_watch(ticket, noted)) } else { answer };
         Ok(if is_head { without_body(answer) } else { answer })
     }
 
@@ -211,25 +218,18 @@ impl Pipeline {
         }
     }
 
-    /// What happens when the stream of a watch ends: it no longer counts, and its end is noted down.
-    fn end_of_watch(&self, ticket: Ticket, noted: &Noted) -> EndOfWatch {
+    /// Makes what is kept until a watch ends: then it no longer counts, and its end is noted down.
+    fn until_the_end(&self, ticket: Ticket, noted: &Noted) -> Box<dyn FnOnce() -> Held + Send + Sync> {
         let audit = self.audit.as_ref().map(|audit| audit.log.clone());
-        let metrics = self.other.metrics.clone();
-        metrics.watching(&noted.labels, true);
-        EndOfWatch {
-            _ticket: ticket,
-            note: audit.zip(noted.record.clone()),
-            metrics,
-            labels: noted.labels.clone(),
-        }
+        let note = audit.zip(noted.record.clone());
+        let (metrics, labels) = (self.other.metrics.clone(), noted.labels.clone());
+        Box::new(move || {
+            metrics.watching(&labels, true);
+            Box::new(EndOfWatch { _ticket: ticket, note, metrics, labels })
+        })
     }
 
-    async fn dispatch(
-        &self,
-        known: &Known,
-        body: Bytes,
-        upgrade: Option<OnUpgrade>,
-    ) -> Result<Answer, Status> {
+    async fn dispatch(&self, known: &Known, body: Bytes, watching: Watching) -> Result<Answer, Status> {
         check_timeout(&known.query)?;
         let catalog = self.api.kinds().of(&known.plane);
         let is_read = matches!(known.method, Method::GET | Method::HEAD);
@@ -241,7 +241,7 @@ impl Pipeline {
             Route::GroupVersion { group, version } if is_read => {
                 discovery::resources(&catalog, group, version, &known.headers)
             }
-            Route::Resource(target) => self.resource(known, target, body, upgrade).await,
+            Route::Resource(target) => self.resource(known, target, body, watching).await,
             _ => Err(Status::method_not_allowed()),
         }
     }
@@ -252,7 +252,7 @@ impl Pipeline {
         known: &Known,
         target: &Target,
         body: Bytes,
-        mut upgrade: Option<OnUpgrade>,
+        mut watching: Watching,
     ) -> Result<Answer, Status> {
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
@@ -278,7 +278,7 @@ impl Pipeline {
                 query: known.watch_query(),
                 headers: known.headers.clone(),
                 body: body.clone(),
-                upgrade: upgrade.take(),
+                watching: std::mem::take(&mut watching),
             };
             match resource::answer(call, target, asked).await {
                 Err(status) if status.reason == STALE_KIND => {
@@ -420,18 +420,6 @@ impl Noted {
         self.user = known.who.user.clone();
         self.is_watch = known.is_watch();
     }
-}
-
-/// Keeps what ends with a watch until its stream does.
-fn hold(answer: Answer, end: EndOfWatch) -> Answer {
-    answer.map(|body| {
-        body.map_frame(move |frame| {
-            // It goes when the body, and with it this, does.
-            let _held = &end;
-            frame
-        })
-        .boxed_unsync()
-    })
 }
 
 fn without_body(answer: Answer) -> Answer {

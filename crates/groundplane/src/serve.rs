@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use apiserver::api::Api;
 use apiserver::audit::{AuditLog, Policy, Rotation};
-use apiserver::authn::{Authenticator, ServiceAccountTokens, TokenFile};
+use apiserver::authn::{AuthenticationConfig, Authenticator, Issuer, ServiceAccountTokens, TokenFile};
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::limits::{self, Limits};
@@ -144,6 +144,9 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             .map_err(|error| Failure::new(format_args!("reading {}", path.display()), error))?;
         authenticator = authenticator.with_token_file(file);
     }
+    if let Some(path) = &arguments.authentication_config {
+        authenticator = authenticator.with_issuers(issuers(path)?);
+    }
     let audit = audit(&folder, &arguments)?;
     let log = audit.as_ref().map(|audit| audit.log.clone());
     let stopping = Arc::new(AtomicBool::new(false));
@@ -166,7 +169,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     });
     controllers::start(&api, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
-    let serving = tokio::spawn(server::serve(listener, tls, pipeline, stopped));
+    let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline, stopped));
+    tokio::spawn(renew(credentials, tls, url.clone()));
     tell(&url, &kubeconfig);
 
     wait_for_signal().await;
@@ -183,6 +187,35 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
         tracing::warn!("the end of the audit log may be missing");
     }
     Ok(())
+}
+
+/// The issuers that a configuration names.
+fn issuers(path: &std::path::Path) -> Result<Vec<Issuer>, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("reading {}", path.display()), why);
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let yaml = krm::decode::read_yaml(&bytes).map_err(|error| failed(&error))?;
+    let config = AuthenticationConfig::from_json(&yaml.value).map_err(|error| failed(&error))?;
+    Issuer::all(&config).map_err(|error| failed(&error))
+}
+
+/// Looks after the certificates: those that near their end are made anew and used at once.
+async fn renew(mut credentials: Credentials, tls: Arc<ServerTls>, url: String) {
+    loop {
+        tokio::time::sleep(std::time::Duration::from_secs(6 * 3600)).await;
+        match credentials.renewed(std::time::SystemTime::now()) {
+            Ok(None) => {}
+            Ok(Some(renewed)) => {
+                let used = tls.replace(&renewed).map_err(|error| error.to_string());
+                let told = renewed.write_kubeconfig(&url).map_err(|error| error.to_string());
+                match used.and(told.map(drop)) {
+                    Ok(()) => tracing::info!("the certificates were renewed"),
+                    Err(error) => tracing::error!(error, "the renewed certificates can't be used"),
+                }
+                credentials = renewed;
+            }
+            Err(error) => tracing::error!(%error, "the certificates can't be renewed"),
+        }
+    }
 }
 
 /// Where requests are noted down: in the data folder unless another place is asked for.

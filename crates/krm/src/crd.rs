@@ -11,7 +11,6 @@ mod field_path;
 mod go_text;
 mod json_schema;
 mod naming;
-mod pattern;
 mod schema;
 mod shape;
 mod spec;

@@ -3,4 +3,5 @@
 pub mod etcd;
 pub mod linearizable;
 pub mod need;
+pub mod parts;
 pub mod server;

@@ -6,7 +6,7 @@ use krm::Object;
 use krm::kind::{Kind, split_api_version};
 use krm::status::Status;
 use serde_json::Value;
-use store::{Entry, Key};
+use store::{Entry, Key, Snapshot};
 
 use super::queue::Queue;
 use super::{Controller, Next};
@@ -35,27 +35,32 @@ impl Controller for Garbage {
         after: Option<&Entry>,
         queue: &Queue<Key>,
     ) {
-        let object = |entry: &Entry| encode::read(&api.reveal(key, entry).ok()?).ok();
-        let now = after.and_then(object);
+        let object_of = |entry: &Entry| encode::read(&api.reveal(key, entry).ok()?).ok();
+        let now = after.and_then(object_of);
         if let Some(object) = &now
             && (object.owners().next().is_some() || waits_for_dependents(object))
         {
             queue.add(key.clone());
         }
-        let Some(object) = now.or_else(|| before.and_then(object)) else { return };
+        let was = before.filter(|entry| after.is_none() || may_have_owners(api, key, entry)).and_then(object_of);
+        let Some(object) = now.as_ref().or(was.as_ref()) else { return };
         let plane = plane_of(key);
-        // Whoever is owned has to look again when the owner goes; whoever waits for what it owns, when that goes.
+        // Whoever is owned has to look again when the owner goes; whoever waits for what it owns, when that goes or
+        // keeps it waiting no more.
         if after.is_none() || object.is_deleting() {
             let snapshot = api.store().latest();
             for dependent in snapshot.having(&index::owned_by(&plane, object.uid())) {
                 queue.add(dependent.clone());
             }
         }
-        if after.is_none() {
-            for owner in object.owners() {
-                if let Some(key) = owner_key(api, &plane, &object, &owner) {
-                    queue.add(key);
-                }
+        let Some(was) = &was else { return };
+        let blocked =
+            |object: &Object, uid: &str| object.owners().any(|owner| owner.uid == uid && owner.blocks_deletion);
+        for owner in was.owners().filter(|owner| owner.blocks_deletion) {
+            if now.as_ref().is_none_or(|now| !blocked(now, owner.uid))
+                && let Some(key) = owner_key(api, &plane, was, &owner)
+            {
+                queue.add(key);
             }
         }
     }
@@ -81,9 +86,27 @@ fn plane_of(key: &Key) -> Plane {
     }
 }
 
+/// Whether it is worth reading the object to learn of its owners: most have none, and every change comes by here.
+fn may_have_owners(api: &Api, key: &Key, entry: &Entry) -> bool {
+    let bytes = api.reveal(key, entry).unwrap_or_default();
+    std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("\"ownerReferences\""))
+}
+
 fn waits_for_dependents(object: &Object) -> bool {
     object.is_deleting()
         && object.finalizers().iter().any(|finalizer| *finalizer == ORPHAN || *finalizer == FOREGROUND)
+}
+
+fn waits_in_foreground(object: &Object) -> bool {
+    object.is_deleting() && object.finalizers().contains(&FOREGROUND)
+}
+
+/// Whether something that it owns waits itself for what it owns: then they may own each other, and wait forever.
+fn owns_what_waits(api: &Api, snapshot: &Snapshot, plane: &Plane, object: &Object) -> bool {
+    snapshot.having(&index::owned_by(plane, object.uid())).any(|key| {
+        let found = snapshot.get(key).and_then(|entry| encode::read(&api.reveal(key, entry).ok()?).ok());
+        found.is_some_and(|found| waits_in_foreground(&found))
+    })
 }
 
 /// Where an owner is: in the namespace of what it owns, or in none.
@@ -104,7 +127,7 @@ fn owner_key(api: &Api, plane: &Plane, object: &Object, owner: &krm::object::Own
 async fn collect(client: &Client, plane: &Plane, kind: &Arc<Kind>, object: Object) -> Result<Next, Status> {
     let api = client.api();
     let snapshot = api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
-    let (mut here, mut gone, mut waiting) = (0, Vec::new(), false);
+    let (mut here, mut gone, mut waiting) = (0, Vec::new(), Vec::new());
     for owner in object.owners() {
         // An owner of a kind that is not known here may well exist: nothing is deleted on a guess.
         let Some(key) = owner_key(api, plane, &object, &owner) else {
@@ -113,20 +136,27 @@ async fn collect(client: &Client, plane: &Plane, kind: &Arc<Kind>, object: Objec
         };
         let found = snapshot.get(&key).and_then(|entry| encode::read(&api.reveal(&key, entry).ok()?).ok());
         match found.filter(|found| found.uid() == owner.uid) {
-            Some(found) if found.is_deleting() && found.finalizers().contains(&FOREGROUND) => waiting = true,
+            Some(found) if waits_in_foreground(&found) => waiting.push(owner.uid.to_owned()),
             Some(_) => here += 1,
             None => gone.push(owner.uid.to_owned()),
         }
     }
     if here > 0 {
-        if !gone.is_empty() {
-            without_owners(client, object, &gone).await?;
+        // Those that wait must not wait for what stays.
+        let lost = [gone, waiting].concat();
+        if !lost.is_empty() {
+            without_owners(client, object, &lost).await?;
         }
         return Ok(Next::Done);
     }
-    if gone.is_empty() && !waiting {
+    if gone.is_empty() && waiting.is_empty() {
         return Ok(Next::Done);
     }
+    let waiting = !waiting.is_empty();
+    let object = match waiting && owns_what_waits(api, &snapshot, plane, &object) {
+        true => waited_for_by_nobody(client, object).await?,
+        false => object,
+    };
     let propagation = match (waiting, object.finalizers().contains(&ORPHAN)) {
         (true, _) => Some(Propagation::Foreground),
         (false, true) => Some(Propagation::Orphan),
@@ -180,6 +210,16 @@ async fn let_go(client: &Client, plane: &Plane, object: Object) -> Result<Next, 
         Err(status) if status.code == 404 => Ok(Next::Done),
         other => other.map(|_| Next::Done),
     }
+}
+
+/// The object as one that none of its owners waits for.
+async fn waited_for_by_nobody(client: &Client, mut object: Object) -> Result<Object, Status> {
+    let mut owners = object.meta("ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
+    for owner in owners.iter_mut().filter_map(Value::as_object_mut) {
+        owner.insert("blockOwnerDeletion".into(), false.into());
+    }
+    object.set_meta("ownerReferences", Some(owners.into()));
+    client.update(object).await
 }
 
 /// The object without these owners.

@@ -40,9 +40,21 @@ pub struct Asked {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+    /// What a watch needs besides.
+    pub watching: Watching,
+}
+
+/// What a watch needs besides the request.
+#[derive(Default)]
+pub struct Watching {
     /// What the connection becomes when the client asks for a WebSocket.
     pub upgrade: Option<OnUpgrade>,
+    /// Makes what is to be kept for as long as the watch goes on.
+    pub hold: Option<Box<dyn FnOnce() -> Held + Send + Sync>>,
 }
+
+/// Something that ends with a watch.
+pub type Held = Box<dyn Send + Sync>;
 
 /// What a path names, found in the catalog: the kind and the index of its version. An error is the answer to give.
 pub fn find(catalog: &Catalog, target: &Target) -> Result<(Arc<Kind>, usize), Answer> {
@@ -173,12 +185,17 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
         Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
         Err(status) => drop(lines.try_send(read::watch::error_line(&status))),
     }
-    if let Some(upgrade) = asked.upgrade.filter(|_| super::websocket::is_asked_for(&asked.headers)) {
-        return super::websocket::answer(&asked.headers, upgrade, read);
+    let Watching { upgrade, hold } = asked.watching;
+    let held = hold.map(|hold| hold());
+    if let Some(upgrade) = upgrade.filter(|_| super::websocket::is_asked_for(&asked.headers)) {
+        return super::websocket::answer(&asked.headers, upgrade, read, held);
     }
-    let frames = tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), |bytes| {
-        Ok(http_body::Frame::data(bytes))
-    });
+    let frames =
+        tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), move |bytes| {
+            // It goes when the stream, and with it this, does.
+            let _held = &held;
+            Ok(http_body::Frame::data(bytes))
+        });
     Ok(answer::stream(200, "application/json", StreamBody::new(frames).boxed_unsync()))
 }
 

@@ -17,6 +17,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 
 use crate::answer::Answer;
 use crate::base64;
+use crate::handle::resource::Held;
 
 /// What the key of a client is joined with, by RFC 6455.
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -37,6 +38,7 @@ pub fn answer(
     headers: &HeaderMap,
     upgrade: OnUpgrade,
     lines: mpsc::Receiver<Bytes>,
+    held: Option<Held>,
 ) -> Result<Answer, Status> {
     let Some(key) = headers.get(SEC_WEBSOCKET_KEY) else {
         return Err(Status::bad_request("a WebSocket needs the header Sec-WebSocket-Key"));
@@ -53,7 +55,7 @@ pub fn answer(
     if let Some(protocol) = protocol(headers) {
         out.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
-    tokio::spawn(send(upgrade, lines));
+    tokio::spawn(send(upgrade, lines, held));
     Ok(answer)
 }
 
@@ -65,7 +67,7 @@ fn protocol(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_str(chosen).ok()
 }
 
-async fn send(upgrade: OnUpgrade, mut lines: mpsc::Receiver<Bytes>) {
+async fn send(upgrade: OnUpgrade, mut lines: mpsc::Receiver<Bytes>, _held: Option<Held>) {
     let Ok(upgraded) = upgrade.await else { return };
     let mut socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, None).await;
     while let Some(chunk) = lines.recv().await {

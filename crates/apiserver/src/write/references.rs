@@ -8,17 +8,28 @@ use serde_json::Value;
 use store::View;
 
 use super::guarded::Guarded;
+use super::update::is_finished;
 use crate::call::Call;
 use crate::catalog::Catalog;
 use crate::keys;
 
 /// How many of those who refer a message names.
 const NAMED: usize = 10;
+/// How many of them an answer lists.
+const MOST_CAUSES: usize = 100;
 
 /// What is wrong with the references of a new or changed object.
 pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldError> {
     let Some(new) = change.new else { return Vec::new() };
     let mut errors = Vec::new();
+    // While it waited to go, somebody may have come to refer to it.
+    if change.old.is_some()
+        && new.is_deleting()
+        && is_finished(new)
+        && let Some((why, _)) = kept_by(call, view, new)
+    {
+        errors.push(FieldError::forbidden(&Path::of("metadata").field("finalizers"), why));
+    }
     for reference in &call.kind.references {
         let now = reference.names(new);
         let before = change.old.map(|old| reference.names(old)).unwrap_or_default();
@@ -102,13 +113,23 @@ fn fields_of<'a>(
 
 /// Refuses to let an object go while others refer to it in a way that forbids it, naming them.
 pub fn nobody_refers(call: &Call, view: &mut View, object: &Object) -> Result<(), Status> {
+    let Some((why, causes)) = kept_by(call, view, object) else { return Ok(()) };
+    let mut status = Status::conflict(&call.kind.resource(), object.name(), why);
+    if let Some(details) = &mut status.details {
+        details.causes = causes;
+    }
+    Err(status)
+}
+
+/// What keeps an object from going: a sentence, and everybody who refers to it in a way that forbids it.
+fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec<Cause>)> {
     let to = call.address_of(object.name());
     let members = Guarded::new(view, &call.plane).referrers(&to);
     let referrers = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
     let mut blocking: Vec<Referrer> = referrers.into_iter().filter(|referrer| referrer.blocks).collect();
     blocking.retain(|referrer| referrer.at != to);
     if blocking.is_empty() {
-        return Ok(());
+        return None;
     }
     let name = |referrer: &Referrer| {
         let at = &referrer.at;
@@ -119,18 +140,11 @@ pub fn nobody_refers(call: &Call, view: &mut View, object: &Object) -> Result<()
     if blocking.len() > NAMED {
         named.push(format!("and {} more", blocking.len() - NAMED));
     }
+    let causes = blocking.iter().take(MOST_CAUSES).map(|referrer| Cause {
+        reason: "StillReferredTo".into(),
+        message: name(referrer),
+        field: referrer.field.clone(),
+    });
     let why = format!("it is still referred to by {}; change or delete those first", named.join(", "));
-    let mut status = Status::conflict(&call.kind.resource(), object.name(), why);
-    if let Some(details) = &mut status.details {
-        details.causes = blocking
-            .iter()
-            .take(100)
-            .map(|referrer| Cause {
-                reason: "StillReferredTo".into(),
-                message: name(referrer),
-                field: referrer.field.clone(),
-            })
-            .collect();
-    }
-    Err(status)
+    Some((why, causes.collect()))
 }

@@ -31,7 +31,7 @@ async fn no_book_is_ever_beyond_its_shelf_or_on_none_on_two_servers_of_one_etcd(
 async fn every_book_is_ever_on_its_shelf(servers: &[&Server]) {
     let client = servers[0].client();
     let last = servers[servers.len() - 1];
-    let watchers = [SHELVES, BOOKS].map(|collection| follow(last.client(), collection));
+    let watchers = [follow(last.client(), SHELVES).await, follow(last.client(), BOOKS).await];
     let mut busy = JoinSet::new();
     for number in 0..WRITERS {
         let server = servers[number as usize % servers.len()];
@@ -69,8 +69,8 @@ async fn put_and_take(client: Client, number: u64) -> [usize; 4] {
     let begun = Instant::now();
     while begun.elapsed() < LASTS {
         let shelf = NAMES[dice.below(3) as usize];
-        let name = format!("{shelf}-{number}-{}", dice.below(2));
-        let answer = match dice.below(2) {
+        let name = format!("{shelf}-{}", dice.below(3));
+        let answer = match dice.below(3) {
             0 => client.post(BOOKS, &book(&name, shelf, dice.below(1000), 1 + dice.below(40))).await.unwrap(),
             _ => client.delete(&format!("{BOOKS}/{name}")).await.unwrap(),
         };

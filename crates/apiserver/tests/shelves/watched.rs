@@ -17,12 +17,12 @@ pub struct Told {
     pub object: Value,
 }
 
-/// Follows a collection on a task of its own, from the very beginning, until an object named `end` is told of.
-pub fn follow(client: Client, collection: &str) -> JoinHandle<Vec<Told>> {
-    let path = format!("{collection}?watch=true&resourceVersion=0&timeoutSeconds=300");
+/// Follows a collection on a task of its own, from what is there now, until an object named `end` is told of.
+pub async fn follow(client: Client, collection: &str) -> JoinHandle<Vec<Told>> {
+    let path = format!("{collection}?watch=true&timeoutSeconds=300");
+    let mut lines = client.watch(&path).await.unwrap();
+    assert_eq!(lines.code, 200);
     tokio::spawn(async move {
-        let mut lines = client.watch(&path).await.unwrap();
-        assert_eq!(lines.code, 200);
         let mut told = Vec::new();
         loop {
             let mut line = lines.next().await.expect("the watch goes on until the end is told");

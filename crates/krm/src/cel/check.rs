@@ -67,6 +67,9 @@ pub(super) fn check(
     if issues.is_empty() { Ok(checked) } else { Err(issues.render(source)) }
 }
 
+/// How many parts a type may have.
+const LARGEST_TYPE: usize = 200;
+
 struct Checker<'d> {
     ast: Ast,
     decls: &'d Decls,
@@ -302,7 +305,7 @@ impl Checker<'_> {
         for (item, optional) in items.iter().zip(optional) {
             self.visit(*item);
             let of = self.element(*item, *optional);
-            joined = Some(self.join(*item, joined, of));
+            joined = Some(self.join(joined, of));
         }
         Type::list(joined.unwrap_or_else(|| self.bindings.variable()))
     }
@@ -312,13 +315,18 @@ impl Checker<'_> {
         for entry in entries {
             self.visit(entry.key);
             let of = self.types[entry.key].clone();
-            keys = Some(self.join(entry.key, keys, of));
+            keys = Some(self.join(keys, of));
             self.visit(entry.value);
             let of = self.element(entry.value, entry.optional);
-            values = Some(self.join(entry.value, values, of));
+            values = Some(self.join(values, of));
         }
         let key = keys.unwrap_or_else(|| self.bindings.variable());
-        Type::map(key, values.unwrap_or_else(|| self.bindings.variable()))
+        let value = values.unwrap_or_else(|| self.bindings.variable());
+        // Maps of maps by maps can make a type grow without end.
+        if key.is_larger_than(LARGEST_TYPE) || value.is_larger_than(LARGEST_TYPE) {
+            return Type::map(Type::Dyn, Type::Dyn);
+        }
+        Type::map(key, value)
     }
 
     /// The type of an item, which may be in an optional where it is marked as one.
@@ -335,14 +343,10 @@ impl Checker<'_> {
         inner.clone()
     }
 
-    /// The type of items that have to be of one type.
-    fn join(&mut self, id: ExprId, previous: Option<Type>, current: Type) -> Type {
+    /// The type of items that are of one type, or of any.
+    fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else { return current };
-        if self.assignable(&previous, &current) {
-            return unify::more_general(previous, current);
-        }
-        self.mismatch(id, &previous, &current);
-        Type::Error
+        if self.assignable(&previous, &current) { unify::more_general(previous, current) } else { Type::Dyn }
     }
 
     fn message(&mut self, id: ExprId, type_name: &str, fields: &[(String, ExprId)]) -> Type {

@@ -4,12 +4,10 @@ mod build;
 mod charge;
 mod run;
 
-use std::sync::Arc;
-
 use regex::Regex;
 
-use super::library::Run;
-use crate::time::Moment;
+use super::library::time::Stamp;
+use super::library::{DeepRun, Run};
 
 pub(super) use build::build;
 pub(super) use run::{Inputs, run};
@@ -82,10 +80,17 @@ struct MapEntry {
 struct Call {
     function: &'static str,
     overload: &'static str,
-    run: Run,
+    way: Way,
     args: Vec<NodeId>,
-    /// The pattern, where it stands in the expression.
-    pattern: Option<Arc<Regex>>,
+}
+
+/// How a call is made.
+#[derive(Debug)]
+enum Way {
+    Plain(Run),
+    Deep(DeepRun),
+    /// With a pattern, which is here where it stands in the expression.
+    Pattern(Option<Regex>),
 }
 
 /// Goes over a list or a map.
@@ -109,7 +114,7 @@ enum Constant {
     String(Box<str>),
     Bytes(Box<[u8]>),
     Duration(i64),
-    Timestamp(Moment),
+    Timestamp(Stamp),
     Type(&'static str),
     List(Vec<Constant>),
 }

@@ -65,6 +65,19 @@ impl Type {
         }
     }
 
+    /// Whether it has more than so many parts.
+    pub fn is_larger_than(&self, parts: usize) -> bool {
+        fn left(of: &Type, parts: usize) -> Option<usize> {
+            let parts = parts.checked_sub(1)?;
+            match of {
+                Type::List(of) | Type::Optional(of) | Type::Meta(Some(of)) => left(of, parts),
+                Type::Map(key, value) => left(value, left(key, parts)?),
+                _ => Some(parts),
+            }
+        }
+        left(self, parts).is_none()
+    }
+
     /// The type in an optional, and whether it was in one.
     pub fn unwrapped(&self) -> (&Type, bool) {
         match self {

@@ -1,6 +1,8 @@
 //! What expressions see and give.
 
+mod effort;
 mod equal;
+mod joined;
 mod json;
 mod made_map;
 mod order;
@@ -10,14 +12,17 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::rc::Rc;
 
+use super::decl::{DeclKind, ListType};
 use super::library::cidr::Cidr;
 use super::library::named_format::NamedFormat;
 use super::library::quantity::Quantity;
 use super::library::semver::Semver;
+use super::library::time::Stamp;
 use super::library::url::Url;
-use crate::time::Moment;
 
+pub(super) use effort::Effort;
 pub(super) use equal::equal;
+pub(super) use joined::{Joined, join};
 pub(super) use json::{JsonList, JsonMap, JsonObject, from_json};
 pub(super) use made_map::MadeMap;
 pub(super) use order::compare;
@@ -34,7 +39,7 @@ pub(super) enum Value<'a> {
     Bytes(Rc<[u8]>),
     /// Nanoseconds.
     Duration(i64),
-    Timestamp(Moment),
+    Timestamp(Stamp),
     List(List<'a>),
     Map(Map<'a>),
     Object(JsonObject<'a>),
@@ -59,6 +64,7 @@ pub(super) enum Text<'a> {
 #[derive(Debug, Clone)]
 pub(super) enum List<'a> {
     Json(JsonList<'a>),
+    Joined(Rc<Joined<'a>>),
     Made(Rc<Vec<Value<'a>>>),
 }
 
@@ -178,7 +184,7 @@ impl<'a> Value<'a> {
             Value::Double(number) => *number == 0.0,
             Value::String(text) => text.is_empty(),
             Value::Bytes(bytes) => bytes.is_empty(),
-            Value::Timestamp(moment) => moment.is_zero(),
+            Value::Timestamp(stamp) => stamp.moment.is_zero(),
             Value::List(list) => list.len() == 0,
             Value::Map(map) => map.len() == 0,
             _ => false,
@@ -190,6 +196,7 @@ impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         match self {
             List::Json(list) => list.items.len(),
+            List::Joined(list) => list.items.len(),
             List::Made(items) => items.len(),
         }
     }
@@ -197,12 +204,26 @@ impl<'a> List<'a> {
     pub fn get(&self, index: usize) -> Option<Outcome<'a>> {
         match self {
             List::Json(list) => list.get(index),
+            List::Joined(list) => list.items.get(index).cloned().map(Ok),
             List::Made(items) => items.get(index).cloned().map(Ok),
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Outcome<'a>> + use<'_, 'a> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// What makes its items the same.
+    fn list_type(&self) -> &'a ListType {
+        let (decls, decl) = match self {
+            List::Json(list) => (list.decls, list.decl),
+            List::Joined(list) => (list.decls, list.decl),
+            List::Made(_) => return &ListType::Atomic,
+        };
+        match &decls.get(decl).kind {
+            DeclKind::List { list_type, .. } => list_type,
+            _ => &ListType::Atomic,
+        }
     }
 
     /// All items.

@@ -188,11 +188,10 @@ impl<T: Resource> Declaration<T> {
 
     /// A check of the object itself, by field.
     pub fn validate(mut self, check: impl Fn(&Change<T>) -> Vec<FieldError> + Send + Sync + 'static) -> Self {
-        self.kind.validations.push(Arc::new(move |raw| match typed(raw) {
-            Ok(change) => check(&change),
-            Err(Refusal::Invalid(errors)) => errors,
-            Err(_) => Vec::new(),
-        }));
+        // What can't be read as the type is told by the schema, or by a rule.
+        self.kind
+            .validations
+            .push(Arc::new(move |raw| typed(raw).map_or_else(|_| Vec::new(), |change| check(&change))));
         self
     }
 
@@ -265,6 +264,14 @@ impl<T: Resource> Declaration<T> {
     /// The kind as the server knows it.
     pub fn finish(mut self) -> Kind {
         self.kind.versions[0].columns = Columns::new(self.columns);
+        // Whatever the schema lets through, nothing is stored that can't be read as the type. A kind with rules says so
+        // in each of them.
+        if self.kind.rules.is_empty() {
+            let readable = |raw: &RawChange<'_>, _: &mut View<'_>| {
+                typed::<T>(&RawChange { old: None, ..*raw }).map(drop)
+            };
+            self.kind.rules.push(Arc::new(readable));
+        }
         self.kind
     }
 }

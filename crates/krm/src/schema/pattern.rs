@@ -1,5 +1,9 @@
 //! Patterns of schemas: written for Go's regular expressions, run by ours.
 
+mod go_syntax;
+
+use std::fmt;
+
 use regex::{Regex, RegexBuilder};
 
 /// How large a compiled pattern may get; generous repetitions of Unicode classes need room.
@@ -16,8 +20,16 @@ pub struct Pattern {
 impl Pattern {
     /// Compiles a pattern; one that is wrong says so when it is used.
     pub fn new(text: &str) -> Pattern {
-        let program = RegexBuilder::new(&translate(text)).size_limit(LARGEST).build();
-        Pattern { text: text.to_owned(), program: program.map_err(|error| error.to_string()) }
+        Pattern::within(text, LARGEST)
+    }
+
+    /// The same, where what it compiles to may not be larger than so many bytes.
+    pub fn within(text: &str, largest: usize) -> Pattern {
+        let program = go_syntax::check(text).and_then(|()| {
+            let built = RegexBuilder::new(&translate(text)).size_limit(largest).build();
+            built.map_err(|_| Fault::new("expression too large", text))
+        });
+        Pattern { text: text.to_owned(), program: program.map_err(|fault| fault.to_string()) }
     }
 
     /// The pattern as written.
@@ -25,17 +37,36 @@ impl Pattern {
         &self.text
     }
 
-    /// What runs it; `Err` when the pattern itself is wrong.
+    /// What runs it; `Err` when the pattern itself is wrong, in Go's words.
     pub fn program(&self) -> Result<&Regex, &str> {
         self.program.as_ref().map_err(String::as_str)
     }
 
-    /// Whether it is found in `text`; `Err` when the pattern itself is wrong.
+    /// Whether it is found in `text`; `Err` when the pattern itself is wrong, in Go's words.
     pub fn matches(&self, text: &str) -> Result<bool, &str> {
         match &self.program {
             Ok(program) => Ok(program.is_match(text)),
             Err(why) => Err(why),
         }
+    }
+}
+
+/// What is wrong with a pattern, and with which part of it.
+#[derive(Debug)]
+struct Fault {
+    why: &'static str,
+    part: String,
+}
+
+impl Fault {
+    fn new(why: &'static str, part: &str) -> Fault {
+        Fault { why, part: part.to_owned() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error parsing regexp: {}: `{}`", self.why, self.part)
     }
 }
 
@@ -209,6 +240,49 @@ mod tests {
         ];
         for (pattern, text, expected) in cases {
             assert_eq!(matches(pattern, text), expected, "{pattern} on {text:?}");
+        }
+    }
+
+    #[test]
+    fn broken_patterns_are_told_of_in_gos_words() {
+        let cases = [
+            ("(", "missing closing ): `(`"),
+            ("(a|b", "missing closing ): `(a|b`"),
+            ("a)", "unexpected ): `a)`"),
+            ("x[a", "missing closing ]: `[a`"),
+            ("[", "missing closing ]: `[`"),
+            ("*a", "missing argument to repetition operator: `*`"),
+            ("a|+?b", "missing argument to repetition operator: `+?`"),
+            ("(?i)*", "missing argument to repetition operator: `*`"),
+            ("x++", "invalid nested repetition operator: `++`"),
+            ("x*??", "invalid nested repetition operator: `*??`"),
+            ("x{2}{3}y", "invalid nested repetition operator: `{2}{3}`"),
+            ("x{1001}", "invalid repeat count: `{1001}`"),
+            ("x{3,2}?", "invalid repeat count: `{3,2}`"),
+            ("(x{100}){11}", "invalid repeat count: `{11}`"),
+            ("a\\", "trailing backslash at end of expression: ``"),
+            ("[z-a]", "invalid character class range: `z-a`"),
+            ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
+            ("\\p{Foo}", "invalid character class range: `\\p{Foo}`"),
+            ("\\y", "invalid escape sequence: `\\y`"),
+            ("\\u1234", "invalid escape sequence: `\\u`"),
+            ("\\1", "invalid escape sequence: `\\1`"),
+            ("\\x{110000}", "invalid escape sequence: `\\x{110000`"),
+            ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
+            ("(?x)a", "invalid or unsupported Perl syntax: `(?x`"),
+            ("(?i-)a", "invalid or unsupported Perl syntax: `(?i-)`"),
+            ("(?P<a b>c)", "invalid named capture: `(?P<a b>`"),
+            ("(?<=a)b", "invalid named capture: `(?<=a)b`"),
+        ];
+        for (pattern, why) in cases {
+            let pattern = Pattern::new(pattern);
+            let said = pattern.program().err();
+            assert_eq!(said, Some(&*format!("error parsing regexp: {why}")), "{}", pattern.text());
+        }
+        let fine =
+            ["", "^a+?$", "(?i:a)|b*", "x{1000}", "(x{100}){10}", "(?P<name>a)(?-s).", "[]a^-]", "\\Qa*\\E*"];
+        for pattern in fine {
+            assert_eq!(Pattern::new(pattern).program().err(), None, "{pattern}");
         }
     }
 

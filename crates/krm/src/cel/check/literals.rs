@@ -1,12 +1,14 @@
-//! Literals that would fail whenever the expression runs: durations, times, patterns, formats.
+//! Literals that would fail whenever the expression runs, or that should: durations, times, patterns, formats, and lists of
+//! this and that.
 
 use super::Checked;
 use crate::cel::ast::{Expr, ExprId, Literal};
 use crate::cel::library::{format, pattern, time};
 use crate::cel::report::Issues;
-use crate::time::Moment;
+use crate::cel::types::Type;
 
 pub(super) fn check(checked: &Checked, issues: &mut Issues) {
+    mixed(checked, checked.ast.root, issues);
     for function in ["duration", "timestamp", "matches"] {
         arguments(checked, function, issues);
     }
@@ -15,15 +17,63 @@ pub(super) fn check(checked: &Checked, issues: &mut Issues) {
     }
 }
 
+/// Lists and maps of this and that, anywhere but in what is formatted.
+fn mixed(checked: &Checked, id: ExprId, issues: &mut Issues) {
+    match checked.ast.get(id) {
+        Expr::Call { function, .. } if function == "format" => return,
+        Expr::List { items, optional } => {
+            let mut first = None;
+            for (item, optional) in items.iter().zip(optional) {
+                if !same(checked, &mut first, *item, *optional, issues) {
+                    break;
+                }
+            }
+        }
+        Expr::Map { entries } => {
+            let (mut key, mut value) = (None, None);
+            for entry in entries {
+                same(checked, &mut key, entry.key, false, issues);
+                same(checked, &mut value, entry.value, entry.optional, issues);
+            }
+        }
+        _ => {}
+    }
+    for child in checked.ast.children(id) {
+        mixed(checked, child, issues);
+    }
+}
+
+/// Whether an item is of the type of the first.
+fn same<'c>(
+    checked: &'c Checked,
+    first: &mut Option<&'c Type>,
+    item: ExprId,
+    optional: bool,
+    issues: &mut Issues,
+) -> bool {
+    let mut of = checked.type_of(item);
+    if optional {
+        of = of.unwrapped().0;
+    }
+    let expected = *first.get_or_insert(of);
+    if expected != of {
+        issues.report(checked.ast.offsets[item], format!("expected type '{expected}' but found '{of}'"));
+    }
+    expected == of
+}
+
 fn arguments(checked: &Checked, function: &str, issues: &mut Issues) {
     for expr in &checked.ast.exprs {
         let Expr::Call { function: called, args, .. } = expr else { continue };
         let Some(arg) = args.first().filter(|_| called == function) else { continue };
-        let Expr::Literal(Literal::String(text)) = checked.ast.get(*arg) else { continue };
-        let holds = match function {
-            "duration" => time::parse_duration(text).is_ok(),
-            "timestamp" => Moment::parse(text).is_ok(),
-            _ => pattern::compile(text).is_ok(),
+        let holds = match (function, checked.ast.get(*arg)) {
+            ("duration", Expr::Literal(Literal::String(text))) => time::parse_duration(text).is_ok(),
+            ("timestamp", Expr::Literal(Literal::String(text))) => {
+                time::Stamp::parse(text).is_ok_and(|stamp| time::YEARS.contains(&stamp.moment.seconds))
+            }
+            ("timestamp", Expr::Literal(Literal::Int(seconds))) => time::YEARS.contains(seconds),
+            ("matches", Expr::Literal(Literal::String(text))) => pattern::compile(text).is_ok(),
+            _ => true,
         };
         if !holds {
             issues.report(checked.ast.offsets[*arg], format!("invalid {function} argument"));

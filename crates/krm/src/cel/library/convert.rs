@@ -1,7 +1,7 @@
 //! Values of one type made of those of another.
 
 use super::Run;
-use super::time;
+use super::time::{self, Stamp};
 use crate::cel::value::{Fault, Outcome, Value};
 use crate::number::float_in_text;
 use crate::time::Moment;
@@ -33,7 +33,7 @@ pub(super) fn string(value: &Value<'_>) -> Result<String, Fault> {
         Value::Bytes(bytes) => String::from_utf8(bytes.to_vec())
             .map_err(|_| Fault::error("invalid UTF-8 in bytes, cannot convert to string"))?,
         Value::Duration(nanos) => time::duration_text(*nanos),
-        Value::Timestamp(moment) => time::timestamp_text(*moment),
+        Value::Timestamp(stamp) => stamp.to_string(),
         Value::Type(name) => (*name).to_owned(),
         Value::Ip(address) => address.to_string(),
         Value::Cidr(cidr) => cidr.to_string(),
@@ -106,7 +106,7 @@ fn int<'a>(args: &[Value<'a>]) -> Outcome<'a> {
         Value::Double(number) if number.abs() < 9_223_372_036_854_775_807.0 => Ok(Value::Int(*number as i64)),
         Value::Double(_) => Err(overflow()),
         Value::String(text) => text.parse().map(Value::Int).map_err(|_| cannot("string", "int")),
-        Value::Timestamp(moment) => Ok(Value::Int(moment.seconds)),
+        Value::Timestamp(stamp) => Ok(Value::Int(stamp.moment.seconds)),
         _ => Err(Fault::NoOverload),
     }
 }
@@ -132,15 +132,15 @@ fn uint<'a>(args: &[Value<'a>]) -> Outcome<'a> {
 
 fn timestamp<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     let overflow = || Fault::error("timestamp overflow");
-    let within = |moment: Moment| {
-        let holds = time::YEARS.contains(&moment.seconds);
-        if holds { Ok(Value::Timestamp(moment)) } else { Err(overflow()) }
+    let within = |stamp: Stamp| {
+        let holds = time::YEARS.contains(&stamp.moment.seconds);
+        if holds { Ok(Value::Timestamp(stamp)) } else { Err(overflow()) }
     };
     match &args[0] {
-        Value::Timestamp(moment) => Ok(Value::Timestamp(*moment)),
-        Value::Int(seconds) => within(Moment::of_seconds(*seconds)),
+        Value::Timestamp(stamp) => Ok(Value::Timestamp(*stamp)),
+        Value::Int(seconds) => within(Stamp::utc(Moment::of_seconds(*seconds))),
         Value::String(text) => {
-            within(Moment::parse(text).map_err(|_| cannot("string", "google.protobuf.Timestamp"))?)
+            within(Stamp::parse(text).map_err(|_| cannot("string", "google.protobuf.Timestamp"))?)
         }
         _ => Err(Fault::NoOverload),
     }

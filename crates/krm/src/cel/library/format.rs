@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::convert;
 use crate::cel::types::Type;
-use crate::cel::value::{Fault, List, Map, Value};
+use crate::cel::value::{Effort, Fault, List, Map, Value};
 
 /// One place of a format, and what it makes of its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ pub(in crate::cel) fn clauses(format: &str) -> Result<Vec<Clause>, String> {
 }
 
 /// A format with values in its places.
-pub(in crate::cel) fn apply(format: &str, values: &List<'_>) -> Result<String, Fault> {
+pub(in crate::cel) fn apply(format: &str, values: &List<'_>, effort: &mut Effort) -> Result<String, Fault> {
     let mut out = String::new();
     let mut rest = format;
     let mut index = 0;
@@ -55,8 +55,12 @@ pub(in crate::cel) fn apply(format: &str, values: &List<'_>) -> Result<String, F
         let value =
             values.get(index).ok_or_else(|| Fault::Error(format!("index {index} out of range")))??;
         let (clause, after) = clause(rest).map_err(Fault::Error)?;
-        let text = clause.write(&value);
-        out.push_str(&text.map_err(|why| Fault::Error(format!("error during formatting: {why}")))?);
+        let text = clause.write(&value, effort).map_err(|fault| match fault {
+            Fault::Error(why) => Fault::Error(format!("error during formatting: {why}")),
+            other => other,
+        })?;
+        effort.spend(text.len() as u64)?;
+        out.push_str(&text);
         rest = after;
         index += 1;
     }
@@ -126,10 +130,10 @@ impl Clause {
         if fits { Ok(()) } else { Err(format!("{}, was given {of}", self.wants())) }
     }
 
-    fn write(self, value: &Value<'_>) -> Result<String, String> {
-        let refused = || format!("{}, was given {}", self.wants(), value.type_name());
+    fn write(self, value: &Value<'_>, effort: &mut Effort) -> Result<String, Fault> {
+        let refused = || Fault::Error(format!("{}, was given {}", self.wants(), value.type_name()));
         match (self, value) {
-            (Clause::Text, value) => text(value),
+            (Clause::Text, value) => text(value, effort),
             (Clause::Decimal, Value::Int(number)) => Ok(number.to_string()),
             (Clause::Decimal, Value::Uint(number)) => Ok(number.to_string()),
             (Clause::Fixed(_) | Clause::Scientific(_), value) => {
@@ -166,12 +170,14 @@ impl Clause {
             return if number > 0.0 { "∞" } else { "-∞" }.to_owned();
         }
         match self {
-            Clause::Scientific(precision) => {
-                let text = format!("{number:.precision$e}");
+            Clause::Scientific(width) => {
+                // There is always the same number of digits: what is asked for is taken for the width.
+                let text = format!("{number:.DIGITS$e}");
                 let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
                 let (sign, power) = exponent.strip_prefix('-').map_or(("", exponent), |power| ("-", power));
                 let power = superscript(&format!("{sign}{power:0>2}"));
-                format!("{digits}\u{202f}×\u{202f}10{power}")
+                let text = format!("{digits}×10{power}");
+                format!("{text:>width$}")
             }
             Clause::Fixed(precision) => grouped(&format!("{number:.precision$}")),
             _ => number.to_string(),
@@ -231,27 +237,29 @@ fn superscript(digits: &str) -> String {
     digits.chars().map(small).collect()
 }
 
-fn text(value: &Value<'_>) -> Result<String, String> {
+fn text(value: &Value<'_>, effort: &mut Effort) -> Result<String, Fault> {
+    effort.spend(1)?;
+    effort.read(value)?;
     match value {
         Value::Null => Ok("null".to_owned()),
         Value::List(list) => {
             let mut parts = Vec::new();
             for item in list.iter() {
-                parts.push(nested(&item.map_err(|_| "could not read an item".to_owned())?)?);
+                parts.push(nested(&item?, effort)?);
             }
             Ok(format!("[{}]", parts.join(", ")))
         }
-        Value::Map(map) => of_map(map),
+        Value::Map(map) => of_map(map, effort),
         other => convert::string(other)
-            .map_err(|_| format!("{}, was given {}", Clause::Text.wants(), other.type_name())),
+            .map_err(|_| Fault::Error(format!("{}, was given {}", Clause::Text.wants(), other.type_name()))),
     }
 }
 
-fn of_map(map: &Map<'_>) -> Result<String, String> {
+fn of_map(map: &Map<'_>, effort: &mut Effort) -> Result<String, Fault> {
     let mut parts = Vec::new();
     for key in map.keys() {
-        let value = map.get(&key).and_then(Result::ok).unwrap_or(Value::Null);
-        parts.push((nested(&key)?, nested(&value)?));
+        let value = map.get(&key).transpose()?.unwrap_or(Value::Null);
+        parts.push((nested(&key, effort)?, nested(&value, effort)?));
     }
     parts.sort();
     let parts: Vec<String> = parts.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
@@ -259,13 +267,13 @@ fn of_map(map: &Map<'_>) -> Result<String, String> {
 }
 
 /// A value inside of another, as one would write it in an expression.
-fn nested(value: &Value<'_>) -> Result<String, String> {
+fn nested(value: &Value<'_>, effort: &mut Effort) -> Result<String, Fault> {
     Ok(match value {
         Value::String(text) => crate::field::quote(text),
-        Value::Bytes(_) => format!("b{}", crate::field::quote(&text(value)?)),
-        Value::Timestamp(_) => format!("timestamp({})", crate::field::quote(&text(value)?)),
-        Value::Duration(_) => format!("duration({})", crate::field::quote(&text(value)?)),
+        Value::Bytes(_) => format!("b{}", crate::field::quote(&text(value, effort)?)),
+        Value::Timestamp(_) => format!("timestamp({})", crate::field::quote(&text(value, effort)?)),
+        Value::Duration(_) => format!("duration({})", crate::field::quote(&text(value, effort)?)),
         Value::Double(number) if number.is_finite() => format!("{number:.6}"),
-        other => text(other)?,
+        other => text(other, effort)?,
     })
 }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::Run;
 use super::operators;
-use crate::cel::value::{Fault, List, Outcome, Value, compare, equal};
+use super::{DeepRun, Run};
+use crate::cel::value::{Effort, Fault, List, Outcome, Value, compare, equal};
 
 /// How deep lists are flattened at most.
 const DEEPEST: i64 = 64;
@@ -14,7 +14,7 @@ const LONGEST: i64 = 1_000_000;
 pub(super) fn find(name: &str) -> Option<Run> {
     Some(match name {
         "isSorted" => is_sorted,
-        "sum" => sum,
+        "sum" => sum_of(""),
         "max" => |args| extreme(args, Ordering::is_lt, "max"),
         "min" => |args| extreme(args, Ordering::is_gt, "min"),
         "slice" => slice,
@@ -27,7 +27,6 @@ pub(super) fn find(name: &str) -> Option<Run> {
             items.reverse();
             Ok(Value::list(items))
         },
-        "distinct" => distinct,
         "first" => |args| optional(list(&args[0])?, 0),
         "last" => |args| {
             let list = list(&args[0])?;
@@ -35,6 +34,24 @@ pub(super) fn find(name: &str) -> Option<Run> {
         },
         _ => return None,
     })
+}
+
+/// Those that compare items with each other.
+pub(super) fn find_deep(name: &str) -> Option<DeepRun> {
+    Some(match name {
+        "distinct" => distinct,
+        _ => return None,
+    })
+}
+
+/// The sum of a list that may be empty: then it is the zero of its type.
+pub(super) fn sum_of(overload: &str) -> Run {
+    match overload {
+        "list_duration_sum_duration" => |args| sum(args, Value::Duration(0)),
+        "list_double_sum_double" => |args| sum(args, Value::Double(0.0)),
+        "list_uint_sum_uint" => |args| sum(args, Value::Uint(0)),
+        _ => |args| sum(args, Value::Int(0)),
+    }
 }
 
 pub(super) fn list<'v, 'a>(value: &'v Value<'a>) -> Result<&'v List<'a>, Fault> {
@@ -58,7 +75,7 @@ fn is_sorted<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Bool(true))
 }
 
-fn sum<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn sum<'a>(args: &[Value<'a>], zero: Value<'a>) -> Outcome<'a> {
     let add = operators::find("_+_").ok_or(Fault::NoOverload)?;
     let mut total: Option<Value<'a>> = None;
     for item in list(&args[0])?.iter() {
@@ -68,8 +85,7 @@ fn sum<'a>(args: &[Value<'a>]) -> Outcome<'a> {
             Some(total) => add(&[total, item])?,
         });
     }
-    // Nothing to add is zero; of which type, only the declaration would know, and zeros are equal.
-    Ok(total.unwrap_or(Value::Int(0)))
+    Ok(total.unwrap_or(zero))
 }
 
 fn extreme<'a>(args: &[Value<'a>], yields: fn(Ordering) -> bool, name: &str) -> Outcome<'a> {
@@ -139,18 +155,13 @@ fn sort<'a>(items: &List<'a>, keys: &List<'a>) -> Outcome<'a> {
     if !keys.windows(2).all(same_type) {
         return Err(Fault::error("list elements must have the same type"));
     }
-    let mut fault = None;
-    let mut places: Vec<usize> = (0..keys.len()).collect();
-    places.sort_by(|a, b| {
-        compare(&keys[*a], &keys[*b]).unwrap_or_else(|why| {
-            fault = Some(why);
-            Ordering::Equal
-        })
-    });
-    match fault {
-        Some(why) => Err(why),
-        None => Ok(Value::list(places.into_iter().map(|place| items[place].clone()).collect())),
+    // What is in order with itself is in order with all of its type.
+    for key in &keys {
+        compare(key, key)?;
     }
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    places.sort_by(|a, b| compare(&keys[*a], &keys[*b]).unwrap_or(Ordering::Equal));
+    Ok(Value::list(places.into_iter().map(|place| items[place].clone()).collect()))
 }
 
 fn range<'a>(args: &[Value<'a>]) -> Outcome<'a> {
@@ -161,13 +172,13 @@ fn range<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-fn distinct<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn distinct<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     let mut found: Vec<Value<'a>> = Vec::new();
     for item in list(&args[0])?.iter() {
         let item = item?;
         let mut seen = false;
         for other in &found {
-            if equal(&item, other)? {
+            if equal(&item, other, effort)? {
                 seen = true;
                 break;
             }

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::Run;
-use crate::cel::value::{Fault, List, Map, Outcome, Text, Value, compare, equal};
+use super::time::Stamp;
+use super::{DeepRun, Run};
+use crate::cel::value::{Effort, Fault, List, Map, Outcome, Text, Value, compare, equal, join};
 use crate::time::Moment;
 
 pub(super) fn find(name: &str) -> Option<Run> {
@@ -16,17 +17,24 @@ pub(super) fn find(name: &str) -> Option<Run> {
         "_%_" => modulo,
         "-_" => negate,
         "!_" => not,
-        "_==_" => |args| Ok(Value::Bool(equal(&args[0], &args[1])?)),
-        "_!=_" => |args| Ok(Value::Bool(!equal(&args[0], &args[1])?)),
         "_<_" => |args| ordered(args, Ordering::is_lt),
         "_<=_" => |args| ordered(args, Ordering::is_le),
         "_>_" => |args| ordered(args, Ordering::is_gt),
         "_>=_" => |args| ordered(args, Ordering::is_ge),
-        "@in" => contained,
         "_[_]" => index,
         "_[?_]" => optional_index,
         "size" => size,
         "cel.@mapInsert" => insert,
+        _ => return None,
+    })
+}
+
+/// Those that may have to look at all of their arguments.
+pub(super) fn find_deep(name: &str) -> Option<DeepRun> {
+    Some(match name {
+        "_==_" => |args, effort| equal(&args[0], &args[1], effort).map(Value::Bool),
+        "_!=_" => |args, effort| equal(&args[0], &args[1], effort).map(|same| Value::Bool(!same)),
+        "@in" => contained,
         _ => return None,
     })
 }
@@ -79,11 +87,7 @@ fn add<'a>(args: &[Value<'a>]) -> Outcome<'a> {
         (Value::Duration(a), Value::Duration(b)) => duration_overflow(a.checked_add(*b)),
         (Value::Timestamp(moment), Value::Duration(duration))
         | (Value::Duration(duration), Value::Timestamp(moment)) => later(*moment, *duration),
-        (Value::List(a), Value::List(b)) => {
-            let mut items = a.values()?;
-            items.extend(b.values()?);
-            Ok(Value::list(items))
-        }
+        (Value::List(a), Value::List(b)) => join(a, b),
         _ => Err(Fault::NoOverload),
     }
 }
@@ -99,7 +103,7 @@ fn subtract<'a>(args: &[Value<'a>]) -> Outcome<'a> {
             later(*moment, back)
         }
         (Value::Timestamp(a), Value::Timestamp(b)) => {
-            let nanos = nanoseconds(*a) - nanoseconds(*b);
+            let nanos = nanoseconds(a.moment) - nanoseconds(b.moment);
             duration_overflow(i64::try_from(nanos).ok())
         }
         _ => Err(Fault::NoOverload),
@@ -111,13 +115,13 @@ fn nanoseconds(moment: Moment) -> i128 {
 }
 
 /// The moment so many nanoseconds later, within the years that there are.
-fn later<'a>(moment: Moment, duration: i64) -> Outcome<'a> {
-    let total = nanoseconds(moment) + i128::from(duration);
+fn later<'a>(from: Stamp, duration: i64) -> Outcome<'a> {
+    let total = nanoseconds(from.moment) + i128::from(duration);
     let seconds = i64::try_from(total.div_euclid(1_000_000_000)).ok();
     let nanos = u32::try_from(total.rem_euclid(1_000_000_000)).unwrap_or_default();
     seconds
         .filter(|seconds| super::time::YEARS.contains(seconds))
-        .map(|seconds| Value::Timestamp(Moment { seconds, nanoseconds: nanos }))
+        .map(|seconds| Value::Timestamp(Stamp { moment: Moment { seconds, nanoseconds: nanos }, ..from }))
         .ok_or_else(|| Fault::error("timestamp overflow"))
 }
 
@@ -169,21 +173,22 @@ fn not<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-fn contained<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn contained<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     match &args[1] {
-        Value::List(list) => contains(list, &args[0]).map(Value::Bool),
+        Value::List(list) => contains(list, &args[0], effort).map(Value::Bool),
         Value::Map(map) => Ok(Value::Bool(map.get(&args[0]).transpose()?.is_some())),
         _ => Err(Fault::NoOverload),
     }
 }
 
 /// Whether a list holds a value.
-pub(super) fn contains(list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
+pub(super) fn contains(list: &List<'_>, value: &Value<'_>, effort: &mut Effort) -> Result<bool, Fault> {
     let mut fault = None;
     for item in list.iter() {
-        match item.and_then(|item| equal(&item, value)) {
+        match item.and_then(|item| equal(&item, value, effort)) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
+            Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
             Err(why) => fault = fault.or(Some(why)),
         }
     }

@@ -1,20 +1,19 @@
 //! Regular expressions.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
 
-use super::Run;
 use super::operators::text;
-use crate::cel::value::{Fault, Outcome, Value};
+use crate::cel::value::{Effort, Fault, Outcome, Value};
 use crate::schema::Pattern;
 
-pub(super) fn find(name: &str) -> Option<Run> {
-    Some(match name {
-        "matches" => |args| run("matches", args, &compiled(&args[1])?),
-        "find" => |args| run("find", args, &compiled(&args[1])?),
-        "findAll" => |args| run("findAll", args, &compiled(&args[1])?),
-        _ => return None,
-    })
-}
+/// What it takes to make a pattern ready.
+const STEPS_TO_COMPILE: u64 = 40_000;
+/// How large a pattern may get that does not stand in the expression.
+const LARGEST: usize = 1 << 20;
+/// How many patterns are kept ready.
+const MOST_KEPT: usize = 16;
 
 /// A pattern, ready to run; the error is Go's.
 pub(in crate::cel) fn compile(pattern: &str) -> Result<Regex, String> {
@@ -38,6 +37,25 @@ pub(in crate::cel) fn run<'a>(function: &str, args: &[Value<'a>], pattern: &Rege
     }
 }
 
-fn compiled(pattern: &Value<'_>) -> Result<Regex, Fault> {
-    compile(text(pattern)?).map_err(Fault::Error)
+/// Patterns that a run has met and may meet again.
+#[derive(Debug, Default)]
+pub(in crate::cel) struct Known {
+    ready: BTreeMap<String, Regex>,
+}
+
+impl Known {
+    /// One of the functions, with a pattern that is worked out.
+    pub fn run<'a>(&mut self, function: &str, args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
+        let pattern = &**text(&args[1])?;
+        if !self.ready.contains_key(pattern) {
+            effort.spend(STEPS_TO_COMPILE)?;
+            let compiled = Pattern::within(pattern, LARGEST);
+            let compiled = compiled.program().cloned().map_err(Fault::error)?;
+            if self.ready.len() == MOST_KEPT {
+                self.ready.clear();
+            }
+            self.ready.insert(pattern.to_owned(), compiled);
+        }
+        run(function, args, &self.ready[pattern])
+    }
 }

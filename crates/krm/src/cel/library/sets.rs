@@ -1,36 +1,42 @@
 //! Lists taken as sets.
 
-use super::Run;
+use super::DeepRun;
 use super::lists::list;
 use super::operators::contains;
-use crate::cel::value::{Fault, List, Value};
+use crate::cel::value::{Effort, Fault, List, Value};
 
-pub(super) fn find(name: &str) -> Option<Run> {
+pub(super) fn find_deep(name: &str) -> Option<DeepRun> {
     Some(match name {
-        "sets.contains" => |args| contains_all(list(&args[0])?, list(&args[1])?).map(Value::Bool),
-        "sets.equivalent" => |args| {
+        "sets.contains" => {
+            |args, effort| contains_all(list(&args[0])?, list(&args[1])?, effort).map(Value::Bool)
+        }
+        "sets.equivalent" => |args, effort| {
             let (a, b) = (list(&args[0])?, list(&args[1])?);
-            Ok(Value::Bool(contains_all(a, b)? && contains_all(b, a)?))
+            Ok(Value::Bool(contains_all(a, b, effort)? && contains_all(b, a, effort)?))
         },
-        "sets.intersects" => |args| intersects(list(&args[0])?, list(&args[1])?).map(Value::Bool),
+        "sets.intersects" => {
+            |args, effort| intersects(list(&args[0])?, list(&args[1])?, effort).map(Value::Bool)
+        }
         _ => return None,
     })
 }
 
-fn contains_all(list: &List<'_>, wanted: &List<'_>) -> Result<bool, Fault> {
+fn contains_all(list: &List<'_>, wanted: &List<'_>, effort: &mut Effort) -> Result<bool, Fault> {
     for item in wanted.iter() {
-        if !contains(list, &item?)? {
+        if !contains(list, &item?, effort)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn intersects(a: &List<'_>, b: &List<'_>) -> Result<bool, Fault> {
+fn intersects(a: &List<'_>, b: &List<'_>, effort: &mut Effort) -> Result<bool, Fault> {
     for item in a.iter() {
-        // What cannot be compared is in neither.
-        if contains(b, &item?).unwrap_or(false) {
-            return Ok(true);
+        match contains(b, &item?, effort) {
+            Ok(true) => return Ok(true),
+            Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
+            // What cannot be compared is in neither.
+            Ok(false) | Err(_) => {}
         }
     }
     Ok(false)

@@ -1,8 +1,8 @@
 //! Texts taken apart and put together.
 
 use super::operators::text;
-use super::{Run, format};
-use crate::cel::value::{Fault, List, Outcome, Value, equal};
+use super::{DeepRun, Run, format};
+use crate::cel::value::{Effort, Fault, List, Outcome, Value, equal};
 
 pub(super) fn find(name: &str) -> Option<Run> {
     Some(match name {
@@ -10,18 +10,25 @@ pub(super) fn find(name: &str) -> Option<Run> {
         "startsWith" => |args| Ok(Value::Bool(text(&args[0])?.starts_with(&**text(&args[1])?))),
         "endsWith" => |args| Ok(Value::Bool(text(&args[0])?.ends_with(&**text(&args[1])?))),
         "charAt" => char_at,
-        "indexOf" => index_of,
-        "lastIndexOf" => last_index_of,
         "lowerAscii" => |args| Ok(Value::text(text(&args[0])?.to_ascii_lowercase())),
         "upperAscii" => |args| Ok(Value::text(text(&args[0])?.to_ascii_uppercase())),
         "trim" => |args| Ok(Value::text(text(&args[0])?.trim())),
-        "replace" => replace,
         "split" => split,
         "substring" => substring,
         "join" => join,
         "strings.quote" => |args| Ok(Value::text(quote(text(&args[0])?))),
-        "format" => |args| match &args[1] {
-            Value::List(list) => format::apply(text(&args[0])?, list).map(Value::text),
+        _ => return None,
+    })
+}
+
+/// Those that may have to look at all of their arguments, or make more of them than their cost tells.
+pub(super) fn find_deep(name: &str) -> Option<DeepRun> {
+    Some(match name {
+        "indexOf" => index_of,
+        "lastIndexOf" => last_index_of,
+        "replace" => replace,
+        "format" => |args, effort| match &args[1] {
+            Value::List(list) => format::apply(text(&args[0])?, list, effort).map(Value::text),
             _ => Err(Fault::NoOverload),
         },
         _ => return None,
@@ -54,9 +61,9 @@ fn char_at<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-fn index_of<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn index_of<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     if let Value::List(list) = &args[0] {
-        return list_index(list, &args[1], false);
+        return list_index(list, &args[1], false, effort);
     }
     let (whole, part) = (text(&args[0])?, text(&args[1])?);
     let from = args.get(2).map_or(Ok(0), int)?;
@@ -71,9 +78,9 @@ fn index_of<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     })
 }
 
-fn last_index_of<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn last_index_of<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     if let Value::List(list) = &args[0] {
-        return list_index(list, &args[1], true);
+        return list_index(list, &args[1], true, effort);
     }
     let (whole, part) = (text(&args[0])?, text(&args[1])?);
     let until = args.get(2).map(int).transpose()?;
@@ -96,10 +103,10 @@ fn last_index_of<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     })
 }
 
-fn list_index<'a>(list: &List<'a>, wanted: &Value<'a>, last: bool) -> Outcome<'a> {
+fn list_index<'a>(list: &List<'a>, wanted: &Value<'a>, last: bool, effort: &mut Effort) -> Outcome<'a> {
     let mut found = Value::Int(-1);
     for (index, item) in list.iter().enumerate() {
-        if equal(&item?, wanted)? {
+        if equal(&item?, wanted, effort)? {
             found = place(index);
             if !last {
                 break;
@@ -109,13 +116,14 @@ fn list_index<'a>(list: &List<'a>, wanted: &Value<'a>, last: bool) -> Outcome<'a
     Ok(found)
 }
 
-fn replace<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn replace<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     let (whole, old, new) = (text(&args[0])?, text(&args[1])?, text(&args[2])?);
     let most = args.get(3).map(int).transpose()?;
-    Ok(Value::text(match most.map(usize::try_from) {
-        Some(Ok(most)) => whole.replacen(&**old, new, most),
-        _ => whole.replace(&**old, new),
-    }))
+    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    // A short text can be made into a very long one.
+    let places = whole.matches(&**old).take(most).count() as u64;
+    effort.spend(places.saturating_mul(new.len() as u64))?;
+    Ok(Value::text(whole.replacen(&**old, new, most)))
 }
 
 fn split<'a>(args: &[Value<'a>]) -> Outcome<'a> {

@@ -1,5 +1,6 @@
 //! Durations and moments as texts.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::time::Moment;
@@ -112,14 +113,53 @@ pub(in crate::cel) fn duration_text(nanos: i64) -> String {
     format!("{seconds}s")
 }
 
-/// A moment with as many digits after the second as it needs: `2006-01-02T15:04:05.5Z`.
-pub(in crate::cel) fn timestamp_text(moment: Moment) -> String {
-    let whole = Moment::of_seconds(moment.seconds).to_string();
-    if moment.nanoseconds == 0 {
-        return whole;
+/// A moment, and how it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::cel) struct Stamp {
+    pub moment: Moment,
+    /// How many seconds the clock was ahead that it was read from.
+    pub ahead: i64,
+}
+
+impl Stamp {
+    pub fn utc(moment: Moment) -> Stamp {
+        Stamp { moment, ahead: 0 }
     }
-    let fraction = format!("{:09}", moment.nanoseconds);
-    format!("{}.{}Z", whole.trim_end_matches('Z'), fraction.trim_end_matches('0'))
+
+    /// The moment that a text such as `2006-01-02T15:04:05+01:00` names.
+    pub fn parse(text: &str) -> Result<Stamp, String> {
+        let moment = Moment::parse(text)?;
+        let offset = text.len().checked_sub("+01:00".len()).and_then(|at| text.get(at..));
+        let ahead = offset.and_then(|offset| {
+            let (hours, minutes) = offset.split_once(':')?;
+            let (hours, minutes): (i64, i64) = (hours.get(1..)?.parse().ok()?, minutes.parse().ok()?);
+            let seconds = hours * 3600 + minutes * 60;
+            match offset.as_bytes().first()? {
+                b'+' => Some(seconds),
+                b'-' => Some(-seconds),
+                _ => None,
+            }
+        });
+        Ok(Stamp { moment, ahead: ahead.unwrap_or(0) })
+    }
+}
+
+impl fmt::Display for Stamp {
+    /// With as many digits after the second as it needs: `2006-01-02T15:04:05.5Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let there = Moment::of_seconds(self.moment.seconds + self.ahead).to_string();
+        f.write_str(there.trim_end_matches('Z'))?;
+        if self.moment.nanoseconds > 0 {
+            let fraction = format!("{:09}", self.moment.nanoseconds);
+            write!(f, ".{}", fraction.trim_end_matches('0'))?;
+        }
+        if self.ahead == 0 {
+            return f.write_str("Z");
+        }
+        let sign = if self.ahead < 0 { '-' } else { '+' };
+        let minutes = self.ahead.abs() / 60;
+        write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    }
 }
 
 #[cfg(test)]
@@ -154,6 +194,14 @@ mod tests {
         assert_eq!(duration_text(5_400_000_000_000), "5400s");
         assert_eq!(duration_text(500_000_000), "0.5s");
         let moment = Moment { seconds: 0, nanoseconds: 120_000_000 };
-        assert_eq!(timestamp_text(moment), "1970-01-01T00:00:00.12Z");
+        assert_eq!(Stamp::utc(moment).to_string(), "1970-01-01T00:00:00.12Z");
+    }
+
+    #[test]
+    fn a_moment_remembers_the_clock_it_was_read_from() {
+        for text in ["2011-08-18T19:03:37.01+01:00", "2011-08-18T01:03:37-08:30", "2011-08-18T19:03:37Z"] {
+            assert_eq!(Stamp::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Stamp::parse("2011-08-18T19:03:37+00:00").unwrap().to_string(), "2011-08-18T19:03:37Z");
     }
 }

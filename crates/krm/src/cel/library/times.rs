@@ -1,6 +1,7 @@
 //! Parts of moments and durations.
 
 use super::Run;
+use super::time::Stamp;
 use crate::cel::value::{Fault, Outcome, Value};
 use crate::time::{Calendar, Moment};
 
@@ -28,8 +29,10 @@ pub(super) fn find(name: &str) -> Option<Run> {
 fn part<'a>(args: &[Value<'a>], of: fn(&Calendar, Moment) -> i64, unit: Option<i64>) -> Outcome<'a> {
     match (&args[0], args.get(1), unit) {
         (Value::Duration(nanos), None, Some(unit)) => Ok(Value::Int(nanos / unit)),
-        (Value::Timestamp(moment), None, _) => Ok(Value::Int(of(&Calendar::of(moment.seconds), *moment))),
-        (Value::Timestamp(moment), Some(Value::String(zone)), _) => {
+        (Value::Timestamp(Stamp { moment, .. }), None, _) => {
+            Ok(Value::Int(of(&Calendar::of(moment.seconds), *moment)))
+        }
+        (Value::Timestamp(Stamp { moment, .. }), Some(Value::String(zone)), _) => {
             let seconds = moment.seconds + offset(zone)?;
             let there = Moment { seconds, ..*moment };
             Ok(Value::Int(of(&Calendar::of(seconds), there)))

@@ -1,8 +1,6 @@
 //! Makes a program of a checked expression.
 
-use std::sync::Arc;
-
-use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program};
+use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program, Way};
 use crate::cel::ast::{Expr, ExprId, FoldKind, Literal};
 use crate::cel::check::Checked;
 use crate::cel::decl::unescape;
@@ -127,7 +125,7 @@ impl Builder<'_> {
 
     fn plain_call(&mut self, id: ExprId, function: &str, args: Vec<NodeId>) -> Result<Node, String> {
         let found = functions::find(function);
-        let (Some(found), Some(run)) = (found, library::find(function)) else { return Ok(Node::Nothing) };
+        let Some(found) = found else { return Ok(Node::Nothing) };
         let overload = match self.checked.overloads[id].as_slice() {
             [one] => one.id,
             _ => "",
@@ -148,6 +146,7 @@ impl Builder<'_> {
         if let (true, [arg]) = (is_conversion, args.as_slice())
             && let Node::Constant(constant) = &self.nodes[*arg]
         {
+            let Some(run) = library::of_overload(function, overload) else { return Ok(Node::Nothing) };
             let folded = run(&[constant.value()]).map_err(|fault| match fault {
                 Fault::Error(why) => why,
                 _ => "no such overload".to_owned(),
@@ -156,13 +155,19 @@ impl Builder<'_> {
                 return Ok(Node::Constant(constant));
             }
         }
-        let mut pattern = None;
-        if let ("matches" | "find" | "findAll", Some(arg)) = (function, args.get(1))
-            && let Node::Constant(Constant::String(text)) = &self.nodes[*arg]
-        {
-            pattern = Some(Arc::new(pattern::compile(text)?));
-        }
-        Ok(Node::Call(Call { function: found.name, overload, run, args, pattern }))
+        let way = if let ("matches" | "find" | "findAll", Some(arg)) = (function, args.get(1)) {
+            Way::Pattern(match &self.nodes[*arg] {
+                Node::Constant(Constant::String(text)) => Some(pattern::compile(text)?),
+                _ => None,
+            })
+        } else if let Some(run) = library::find_deep(function) {
+            Way::Deep(run)
+        } else if let Some(run) = library::of_overload(function, overload) {
+            Way::Plain(run)
+        } else {
+            return Ok(Node::Nothing);
+        };
+        Ok(Node::Call(Call { function: found.name, overload, way, args }))
     }
 
     fn constants(&self, nodes: &[NodeId]) -> Option<Vec<Constant>> {
@@ -201,7 +206,7 @@ fn of_value(value: &Value<'_>) -> Option<Constant> {
         Value::String(text) => Constant::String((&**text).into()),
         Value::Bytes(bytes) => Constant::Bytes((&**bytes).into()),
         Value::Duration(nanos) => Constant::Duration(*nanos),
-        Value::Timestamp(moment) => Constant::Timestamp(*moment),
+        Value::Timestamp(stamp) => Constant::Timestamp(*stamp),
         Value::Type(name) => Constant::Type(name),
         _ => return None,
     })

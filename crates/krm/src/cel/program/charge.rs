@@ -1,7 +1,7 @@
 //! What calls really cost, by the sizes of what they were given.
 
 use super::Call;
-use crate::cel::value::{List, Map, Value};
+use crate::cel::value::{Effort, Fault, List, Map, Value};
 
 /// So much for each; what is broken is rounded up.
 #[expect(
@@ -18,15 +18,18 @@ const PER_CHARACTER: f64 = 0.1;
 const PER_PATTERN_CHARACTER: f64 = 0.25;
 
 /// What a call costs before it is made.
-pub(super) fn before(call: &Call, args: &[Value<'_>]) -> u64 {
+pub(super) fn before(call: &Call, args: &[Value<'_>], effort: &mut Effort) -> Result<u64, Fault> {
     let size = |index: usize| args.get(index).map_or(1, Value::size);
     let characters = |index: usize| each(size(index), PER_CHARACTER);
     let matching = |pattern: u64| {
         let text = each(size(0).saturating_add(1), PER_CHARACTER);
         text.saturating_mul(each(pattern, PER_PATTERN_CHARACTER))
     };
-    match call.function {
-        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => args.first().map_or(0, traversal),
+    Ok(match call.function {
+        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => match args.first() {
+            Some(first) => traversal(first, effort)?,
+            None => 0,
+        },
         "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR"
         | "quantity" | "isQuantity" | "semver" | "isSemver" | "startsWith" | "endsWith" | "strings.quote"
         | "format" => characters(0),
@@ -70,7 +73,7 @@ pub(super) fn before(call: &Call, args: &[Value<'_>]) -> u64 {
             _ => 1,
         },
         "join" => match args.first() {
-            Some(Value::List(list)) => each(joined(list, size(1)), 2.0 * PER_CHARACTER),
+            Some(Value::List(list)) => each(joined(list, size(1), effort)?, 2.0 * PER_CHARACTER),
             _ => 1,
         },
         "sets.contains" | "sets.intersects" => 1 + size(0).saturating_mul(size(1)),
@@ -85,44 +88,67 @@ pub(super) fn before(call: &Call, args: &[Value<'_>]) -> u64 {
                 Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
                 _ => 1,
             };
-            11_u64.saturating_add(args.first().map_or(0, |list| flat_size(list, depth.min(64))))
+            let flat = match args.first() {
+                Some(list) => flat_size(list, depth.min(64), effort)?,
+                None => 0,
+            };
+            11_u64.saturating_add(flat)
         }
         "distinct" | "sort" => 11_u64.saturating_add(size(0).saturating_mul(size(0)).saturating_mul(2)),
         "@sortByAssociatedKeys" => 11_u64.saturating_add(size(1).saturating_mul(size(1)).saturating_mul(2)),
         _ => 1,
-    }
+    })
 }
 
-fn joined(list: &List<'_>, separator: u64) -> u64 {
-    let texts: u64 = list.iter().map(|item| item.map_or(0, |item| item.size())).sum();
-    texts.saturating_add(separator.saturating_mul(list.len() as u64))
+fn joined(list: &List<'_>, separator: u64, effort: &mut Effort) -> Result<u64, Fault> {
+    let mut size = separator.saturating_mul(list.len() as u64);
+    for item in list.iter() {
+        effort.spend(1)?;
+        if let Ok(item) = item {
+            effort.read(&item)?;
+            size = size.saturating_add(item.size());
+        }
+    }
+    Ok(size)
 }
 
 /// How many items a list has when it is flat.
-fn flat_size(value: &Value<'_>, depth: u64) -> u64 {
-    match value {
-        Value::List(list) if depth > 0 => {
-            let inner = list.iter().map(|item| item.map_or(1, |item| 1 + flat_size(&item, depth - 1)));
-            inner.fold(0, u64::saturating_add)
+fn flat_size(value: &Value<'_>, depth: u64, effort: &mut Effort) -> Result<u64, Fault> {
+    let Value::List(list) = value else { return Ok(0) };
+    let mut size = list.len() as u64;
+    if depth > 0 {
+        for item in list.iter() {
+            effort.spend(1)?;
+            if let Ok(item) = item {
+                size = size.saturating_add(flat_size(&item, depth - 1, effort)?);
+            }
         }
-        _ => 0,
     }
+    Ok(size)
 }
 
 /// What looking at all of a value costs.
-fn traversal(value: &Value<'_>) -> u64 {
-    match value {
+fn traversal(value: &Value<'_>, effort: &mut Effort) -> Result<u64, Fault> {
+    effort.spend(1)?;
+    Ok(match value {
         Value::String(text) => text.len() as u64 / 10,
         Value::Bytes(bytes) => bytes.len() as u64 / 10,
         Value::List(list) => {
-            list.iter().map(|item| item.map_or(1, |item| traversal(&item))).fold(0, u64::saturating_add)
+            let mut cost: u64 = 0;
+            for item in list.iter() {
+                cost = cost.saturating_add(item.map_or(Ok(1), |item| traversal(&item, effort))?);
+            }
+            cost
         }
-        Value::Map(map) => of_map(map),
+        Value::Map(map) => of_map(map, effort)?,
         _ => 1,
-    }
+    })
 }
 
-fn of_map(map: &Map<'_>) -> u64 {
-    let entry = |key: Value<'_>| traversal(&key);
-    map.keys().into_iter().map(entry).fold(map.len() as u64, u64::saturating_add)
+fn of_map(map: &Map<'_>, effort: &mut Effort) -> Result<u64, Fault> {
+    let mut cost = map.len() as u64;
+    for key in map.keys() {
+        cost = cost.saturating_add(traversal(&key, effort)?);
+    }
+    Ok(cost)
 }

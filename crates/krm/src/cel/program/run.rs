@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program, charge};
+use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program, Way, charge};
 use crate::cel::ast::FoldKind;
 use crate::cel::decl::{DeclId, Decls};
 use crate::cel::library::pattern;
-use crate::cel::value::{Fault, List, MadeMap, Map, Outcome, Text, Value, from_json};
+use crate::cel::value::{Effort, Fault, List, MadeMap, Map, Outcome, Text, Value, from_json};
 
 /// What a program sees.
 #[derive(Clone, Copy)]
@@ -23,7 +23,15 @@ pub(in crate::cel) struct Inputs<'a> {
 
 /// Runs a program; gives what it comes to and what that cost. It stops where it would cost more than `limit`.
 pub(in crate::cel) fn run<'a>(program: &'a Program, inputs: Inputs<'a>, limit: u64) -> (Outcome<'a>, u64) {
-    let mut machine = Machine { program, inputs, names: Vec::new(), cost: 0, limit };
+    let mut machine = Machine {
+        program,
+        inputs,
+        names: Vec::new(),
+        cost: 0,
+        limit,
+        effort: Effort::new(),
+        patterns: pattern::Known::default(),
+    };
     let outcome = machine.node(program.root);
     (outcome, machine.cost)
 }
@@ -39,7 +47,7 @@ impl Constant {
             Constant::String(text) => Value::String(Text::Borrowed(text)),
             Constant::Bytes(bytes) => Value::Bytes(Rc::from(&**bytes)),
             Constant::Duration(nanos) => Value::Duration(*nanos),
-            Constant::Timestamp(moment) => Value::Timestamp(*moment),
+            Constant::Timestamp(stamp) => Value::Timestamp(*stamp),
             Constant::Type(name) => Value::Type(name),
             Constant::List(items) => Value::list(items.iter().map(Constant::value).collect()),
         }
@@ -53,6 +61,8 @@ struct Machine<'a> {
     names: Vec<Value<'a>>,
     cost: u64,
     limit: u64,
+    effort: Effort,
+    patterns: pattern::Known,
 }
 
 impl<'a> Machine<'a> {
@@ -157,10 +167,16 @@ impl<'a> Machine<'a> {
 
     fn call(&mut self, call: &'a Call) -> Outcome<'a> {
         let args: Vec<Value<'a>> = call.args.iter().map(|arg| self.node(*arg)).collect::<Result<_, _>>()?;
-        self.charge(charge::before(call, &args))?;
-        let outcome = match &call.pattern {
-            Some(pattern) => pattern::run(call.function, &args, pattern),
-            None => (call.run)(&args),
+        for arg in &args {
+            self.effort.read(arg)?;
+        }
+        let cost = charge::before(call, &args, &mut self.effort)?;
+        self.charge(cost)?;
+        let outcome = match &call.way {
+            Way::Plain(run) => run(&args),
+            Way::Deep(run) => run(&args, &mut self.effort),
+            Way::Pattern(Some(pattern)) => pattern::run(call.function, &args, pattern),
+            Way::Pattern(None) => self.patterns.run(call.function, &args, &mut self.effort),
         };
         outcome.map_err(|fault| match fault {
             Fault::NoOverload => no_overload(call.function, &args),

@@ -4,8 +4,7 @@ use serde_json::{Map as JsonFields, Value as Json};
 
 use super::{Fault, List, Map, Outcome, Text, Value};
 use crate::cel::decl::{DeclId, DeclKind, Decls};
-use crate::cel::library::time;
-use crate::time::Moment;
+use crate::cel::library::time::{self, Stamp};
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cel) struct JsonList<'a> {
@@ -59,10 +58,10 @@ pub(in crate::cel) fn from_json<'a>(json: &'a Json, decls: &'a Decls, decl: Decl
         (DeclKind::Duration, Json::String(text)) => time::parse_loose_duration(text)
             .map(Value::Duration)
             .map_err(|why| Fault::Error(format!("Invalid duration {text}: {why}"))),
-        (DeclKind::Date, Json::String(text)) => Moment::parse(&format!("{text}T00:00:00Z"))
+        (DeclKind::Date, Json::String(text)) => Stamp::parse(&format!("{text}T00:00:00Z"))
             .map(Value::Timestamp)
             .map_err(|why| Fault::Error(format!("Invalid date formatted string {text}: {why}"))),
-        (DeclKind::DateTime, Json::String(text)) => Moment::parse(&text.to_uppercase())
+        (DeclKind::DateTime, Json::String(text)) => Stamp::parse(&text.to_uppercase())
             .map(Value::Timestamp)
             .map_err(|why| Fault::Error(format!("Invalid date-time formatted string {text}: {why}"))),
         (

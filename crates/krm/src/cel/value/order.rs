@@ -11,7 +11,7 @@ pub(in crate::cel) fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, 
         (Value::String(a), Value::String(b)) => Ok((**a).cmp(&**b)),
         (Value::Bytes(a), Value::Bytes(b)) => Ok(a.cmp(b)),
         (Value::Duration(a), Value::Duration(b)) => Ok(a.cmp(b)),
-        (Value::Timestamp(a), Value::Timestamp(b)) => Ok(a.cmp(b)),
+        (Value::Timestamp(a), Value::Timestamp(b)) => Ok(a.moment.cmp(&b.moment)),
         (a, b) => match numbers(a, b) {
             Some(Some(order)) => Ok(order),
             Some(None) => Err(Fault::error("NaN values cannot be ordered")),

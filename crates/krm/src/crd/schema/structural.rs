@@ -3,6 +3,7 @@
 use super::complete;
 use crate::crd::json_schema::JsonSchema;
 use crate::field::{FieldError, Path};
+use crate::schema::Pattern;
 
 /// Everything that keeps a schema from being structural, in the order of its text.
 pub(crate) fn faults(schema: &JsonSchema<'_>, path: &Path<'_>) -> Vec<FieldError> {
@@ -153,7 +154,9 @@ fn logic(
     if let Some(nested) = &schema.not {
         inside_logic(nested, false, &path.field("not"), errors);
     }
-    if let Some(fault) = crate::crd::pattern::fault(schema.pattern) {
+    if !schema.pattern.is_empty()
+        && let Err(fault) = Pattern::new(schema.pattern).program()
+    {
         let detail = format!("must be a valid regular expression, but isn't: {fault}");
         errors.push(FieldError::invalid_text(&path.field("pattern"), schema.pattern, detail));
     }

@@ -1,0 +1,53 @@
+//! get --watch and wait.
+
+use std::time::Duration;
+
+use crate::program::with_each;
+
+#[test]
+fn a_watch_tells_what_is_there_and_what_happens() {
+    with_each(|kubectl| {
+        kubectl.run("create configmap before");
+        let all = kubectl.start("get configmaps --watch --output-watch-events --no-headers");
+        let only =
+            kubectl.start("get configmaps --watch-only -l color=red -o jsonpath={.metadata.name}{\"\\n\"}");
+        let table = kubectl.start("get configmaps --watch");
+        // They are following once they are through discovery and their first request.
+        std::thread::sleep(Duration::from_millis(1_500));
+        kubectl.run("create configmap during");
+        kubectl.run("label configmap during color=red");
+        kubectl.run("delete configmap during");
+        std::thread::sleep(Duration::from_millis(500));
+        let told = all.interrupt();
+        let told: Vec<String> =
+            told.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
+        let expected = ["ADDED before", "ADDED during", "MODIFIED during", "DELETED during"];
+        assert_eq!(told, expected);
+        assert_eq!(only.interrupt().trim(), "during\nduring", "it came into the selection, and went");
+        let table = table.interrupt();
+        assert_eq!(table.lines().filter(|line| line.starts_with("during")).count(), 3, "{table}");
+        assert_eq!(table.lines().filter(|line| line.starts_with("NAME")).count(), 1, "{table}");
+    });
+}
+
+#[test]
+fn wait_ends_when_what_it_waits_for_happens() {
+    with_each(|kubectl| {
+        kubectl.run("create configmap awaited");
+        let set = kubectl.start("wait configmap/awaited --for=jsonpath={.data.done}=yes --timeout=20s");
+        std::thread::sleep(Duration::from_millis(300));
+        kubectl.run("patch configmap awaited --type=merge -p '{\"data\":{\"done\":\"yes\"}}'");
+        assert_eq!(set.end(), "configmap/awaited condition met\n");
+        let gone = kubectl.start("wait configmap/awaited --for=delete --timeout=20s");
+        std::thread::sleep(Duration::from_millis(300));
+        kubectl.run("delete configmap awaited");
+        assert!(gone.end().contains("condition met"));
+        let made = kubectl.start("wait configmap/later --for=create --timeout=20s");
+        std::thread::sleep(Duration::from_millis(300));
+        kubectl.run("create configmap later");
+        assert!(made.end().contains("condition met"));
+        let said = kubectl.refused("wait configmap/later --for=jsonpath={.data.done}=yes --timeout=1s");
+        assert!(said.contains("timed out waiting for the condition"), "{said}");
+        kubectl.run("wait namespace/default --for=jsonpath={.status.phase}=Active --timeout=5s");
+    });
+}

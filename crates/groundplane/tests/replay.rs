@@ -1,0 +1,76 @@
+//! What a real kube-apiserver answered, request by request, is answered the same way here.
+//!
+//! The scenarios are in `tests/cases/kube`. Those that are not answered the same are named below with the reason; one
+//! that is named and replays clean fails the test too, so that the list only gets shorter.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use testbed::need;
+use testbed::server::Server;
+
+/// Scenarios that are answered differently, and why.
+const DIFFERENT: &[(&str, &str)] = &[];
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/kube");
+
+#[test]
+fn what_kube_apiserver_answered_is_answered_the_same() {
+    let python = Command::new("python3").args(["-c", "import ssl"]).output();
+    if !python.is_ok_and(|ended| ended.status.success()) {
+        return need::passed_over("there is no python3 to replay with");
+    }
+    // As the recorded one ran: nothing is collected behind the scenarios' backs, and everybody is this admin.
+    let folder = tempfile::TempDir::new().unwrap();
+    let tokens = folder.path().join("tokens.csv");
+    std::fs::write(&tokens, "golden,admin,1,\"system:masters\"\n").unwrap();
+    let arguments = ["--controllers", "none", "--token-auth-file", tokens.to_str().unwrap()];
+    let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &arguments).unwrap();
+    let replayed = Command::new("python3")
+        .arg(format!("{CASES}/replay.py"))
+        .args(["--jobs", "4", "--token", "golden"])
+        .args(["--server", &format!("https://{}", server.client().address())])
+        .arg("--ca")
+        .arg(server.data().join("ca.crt"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    let told = outcomes(&report);
+    assert!(told.len() > 150, "{report}{}", String::from_utf8_lossy(&replayed.stderr));
+    eprintln!("{}", report.lines().last().unwrap_or_default());
+
+    let failed: BTreeSet<&str> = told.iter().filter(|(_, ok)| !**ok).map(|(name, _)| *name).collect();
+    let named: BTreeSet<&str> = DIFFERENT.iter().map(|(name, _)| *name).collect();
+    let surprising: Vec<_> = failed.difference(&named).copied().collect();
+    let mended: Vec<_> = named.difference(&failed).copied().collect();
+    for name in &surprising {
+        eprintln!("{}", about(&report, name));
+    }
+    assert!(surprising.is_empty(), "answered differently, and not named: {surprising:#?}");
+    assert!(mended.is_empty(), "answered the same, and still named as different: {mended:#?}");
+}
+
+/// Every scenario that ran, and whether it was answered the same.
+fn outcomes(report: &str) -> BTreeMap<&str, bool> {
+    let told = report.lines().filter_map(|line| match line.split_once(' ')? {
+        ("ok", rest) => Some((scenario(rest), true)),
+        ("FAIL", rest) => Some((scenario(rest), false)),
+        _ => None,
+    });
+    told.collect()
+}
+
+/// The name that a line begins with.
+fn scenario(line: &str) -> &str {
+    line.trim_start().split([' ', ':']).next().unwrap_or_default()
+}
+
+/// What the report says about one scenario.
+fn about(report: &str, name: &str) -> String {
+    let is_heading = |line: &str| line.strip_prefix("FAIL").is_some_and(|rest| scenario(rest) == name);
+    let mut lines = report.lines().skip_while(|line| !is_heading(line));
+    let heading = lines.next().unwrap_or_default().to_owned();
+    lines.take_while(|line| line.starts_with("  ")).fold(heading, |text, line| format!("{text}\n{line}"))
+}
