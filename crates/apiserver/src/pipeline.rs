@@ -147,7 +147,7 @@ impl Pipeline {
             Presented { headers: &parts.headers, peer, path: parts.uri.path(), plane: plane.as_str() };
         let authenticated = self.authenticator.authenticate(&presented).await;
         let uri = parts.uri.clone();
-        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
         let is_head = parts.method == Method::HEAD;
         let mut known = Known {
             path: parts.uri.path().to_owned(),

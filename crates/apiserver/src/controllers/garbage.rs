@@ -42,7 +42,8 @@ impl Controller for Garbage {
         {
             queue.add(key.clone());
         }
-        let was = before.filter(|entry| after.is_none() || may_have_owners(api, key, entry)).and_then(object_of);
+        let was =
+            before.filter(|entry| after.is_none() || may_have_owners(api, key, entry)).and_then(object_of);
         let Some(object) = now.as_ref().or(was.as_ref()) else { return };
         let plane = plane_of(key);
         // Whoever is owned has to look again when the owner goes; whoever waits for what it owns, when that goes or
@@ -54,8 +55,9 @@ impl Controller for Garbage {
             }
         }
         let Some(was) = &was else { return };
-        let blocked =
-            |object: &Object, uid: &str| object.owners().any(|owner| owner.uid == uid && owner.blocks_deletion);
+        let blocked = |object: &Object, uid: &str| {
+            object.owners().any(|owner| owner.uid == uid && owner.blocks_deletion)
+        };
         for owner in was.owners().filter(|owner| owner.blocks_deletion) {
             if now.as_ref().is_none_or(|now| !blocked(now, owner.uid))
                 && let Some(key) = owner_key(api, &plane, was, &owner)

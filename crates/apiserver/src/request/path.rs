@@ -130,6 +130,11 @@ pub fn decode(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
     }
+    String::from_utf8(decode_bytes(text)?).ok()
+}
+
+/// The bytes that percent-encoding stands for; `None` when an escape is none.
+pub fn decode_bytes(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -141,7 +146,7 @@ pub fn decode(text: &str) -> Option<String> {
         let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
         decoded.push((high * 16 + low) as u8);
     }
-    String::from_utf8(decoded).ok()
+    Some(decoded)
 }
 
 #[cfg(test)]

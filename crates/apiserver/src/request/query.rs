@@ -5,21 +5,29 @@ use krm::field::{FieldError, Path};
 use krm::status::{Status, Subject};
 use serde_json::Value;
 
-use super::path::decode;
+use super::path::decode_bytes;
 
 /// The parameters of a query, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Takes the text after the question mark apart.
-    pub fn parse(text: &str) -> Query {
-        let pairs = text.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
+    /// Takes the text after the question mark apart. What is not UTF-8 in it can't be what anything is called; what is no
+    /// escape is refused, lest a selector that was lost selects everything.
+    pub fn parse(text: &str) -> Result<Query, Status> {
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let plain = |text: &str| decode(&text.replace('+', " "));
-            Some((plain(key)?, plain(value)?))
-        });
-        Query(pairs.collect())
+            let plain = |text: &str| {
+                let bytes = decode_bytes(&text.replace('+', " "));
+                bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            match (plain(key), plain(value)) {
+                (Some(key), Some(value)) => pairs.push((key, value)),
+                _ => return Err(Status::bad_request(format!("invalid URL escape in the query at {pair:?}"))),
+            }
+        }
+        Ok(Query(pairs))
     }
 
     /// The same with a parameter.

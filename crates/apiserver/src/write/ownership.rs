@@ -15,7 +15,7 @@ pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &W
     let now = call.api.now();
     if let Err(error) = endpoint.update(old, new, &manager, now) {
         // The write counts more than the note of who made it.
-        tracing::warn!(kind = call.kind.names.kind, name = new.name(), %error, "nobody owns its fields now");
+        tracing::debug!(kind = call.kind.names.kind, name = new.name(), %error, "nobody owns its fields now");
     }
 }
 

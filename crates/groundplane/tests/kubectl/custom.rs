@@ -76,7 +76,8 @@ fn a_kind_is_defined_used_and_taken_away() {
 
         kubectl.run("delete crd widgets.golden.example.com --timeout=20s");
         // kubectl remembers that there was such a kind; the server no longer knows it.
-        kubectl.until("get widgets", |said| said.contains("the server could not find the requested resource"));
+        kubectl
+            .until("get widgets", |said| said.contains("the server could not find the requested resource"));
         define(kubectl);
         assert_eq!(kubectl.run("get widgets -o name"), "", "the instances went with their kind");
     });
