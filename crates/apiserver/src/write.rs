@@ -14,6 +14,7 @@ pub mod scale;
 pub mod update;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use krm::Object;
@@ -28,6 +29,9 @@ use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use guarded::Guarded;
 use krm::kind::History;
+
+/// How long a write goes on trying while others keep changing what it depends on.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a decision leads to.
 pub struct Decided {
@@ -79,7 +83,17 @@ pub async fn run(
         // A rehearsal is everything but the writes.
         if dry_run { Err(Stop::Rehearsed(Box::new(decided))) } else { Ok(decided) }
     };
-    let (decided, committed) = match store.transact(author, decide).await {
+    let decide = Arc::new(decide);
+    let begun = Instant::now();
+    let ended = loop {
+        let decide = decide.clone();
+        match store.transact(author.clone(), move |view: &mut View| decide(view)).await {
+            // Everybody wants to be next; whoever is not yet waits its turn for as long as a request may take.
+            Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
+            ended => break ended,
+        }
+    };
+    let (decided, committed) = match ended {
         Ok(done) => done,
         Err(Refused::Store(error)) => return Err(commit_failure(call, &error)),
         Err(Refused::Decision(Stop::Refused(status))) => return Err(*status),

@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use apiserver::api::Api;
 use apiserver::audit::{AuditLog, Policy, Rotation};
-use apiserver::authn::{AuthenticationConfig, Authenticator, Issuer, ServiceAccountTokens, TokenFile};
+use apiserver::authn::{
+    Anonymous, AuthenticationConfig, Authenticator, Issuer, ServiceAccountTokens, TokenFile,
+};
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::limits::{self, Limits};
@@ -54,6 +56,10 @@ pub struct Arguments {
     /// A file of tokens, one per line: token,user,uid,"group1,group2".
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
+
+    /// Who issues the tokens of service accounts, and for whom: the same on all servers of one store.
+    #[arg(long, value_name = "URL", default_value = "https://kubernetes.default.svc")]
+    service_account_issuer: String,
 
     /// Issuers whose tokens are believed, as in Kubernetes' AuthenticationConfiguration.
     #[arg(long, value_name = "FILE")]
@@ -133,7 +139,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let kubeconfig =
         credentials.write_kubeconfig(&url).map_err(|error| Failure::new("writing the kubeconfig", error))?;
 
-    let tokens = ServiceAccountTokens::new(credentials.token_key(), url.clone(), vec![url.clone()])
+    let issuer = &arguments.service_account_issuer;
+    let tokens = ServiceAccountTokens::new(credentials.token_key(), issuer, vec![issuer.clone()])
         .map_err(|error| Failure::new("reading the key that signs tokens", error))?;
     let tokens = Arc::new(tokens);
     let accounts = Arc::new(accounts::Accounts::new(api.clone()));
@@ -145,7 +152,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
         authenticator = authenticator.with_token_file(file);
     }
     if let Some(path) = &arguments.authentication_config {
-        authenticator = authenticator.with_issuers(issuers(path)?);
+        let (issuers, anonymous) = believed(path)?;
+        authenticator = authenticator.with_issuers(issuers).with_anonymous(anonymous);
     }
     let audit = audit(&folder, &arguments)?;
     let log = audit.as_ref().map(|audit| audit.log.clone());
@@ -189,13 +197,14 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The issuers that a configuration names.
-fn issuers(path: &std::path::Path) -> Result<Vec<Issuer>, Failure> {
+/// The issuers that a configuration names, and what may be asked without any proof.
+fn believed(path: &std::path::Path) -> Result<(Vec<Issuer>, Anonymous), Failure> {
     let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("reading {}", path.display()), why);
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
     let yaml = krm::decode::read_yaml(&bytes).map_err(|error| failed(&error))?;
     let config = AuthenticationConfig::from_json(&yaml.value).map_err(|error| failed(&error))?;
-    Issuer::all(&config).map_err(|error| failed(&error))
+    let issuers = Issuer::all(&config).map_err(|error| failed(&error))?;
+    Ok((issuers, config.anonymous))
 }
 
 /// Looks after the certificates: those that near their end are made anew and used at once.

@@ -1,19 +1,29 @@
-//! Programs and libraries that `cargo xtask test` has fetched into the target folder for the tests.
+//! Programs and libraries for the tests: what `cargo xtask test` has fetched into the target folder, and what cargo
+//! has built there.
 
 use std::path::PathBuf;
 
-/// Where such a part is; `None` when it was not fetched. `GROUNDPLANE_PARTS` names another folder than the target
+/// Where a fetched part is; `None` when it was not fetched. `GROUNDPLANE_PARTS` names another folder than the target
 /// folder's own.
 pub fn find(part: &str) -> Option<PathBuf> {
-    let path = folder()?.join(part);
-    path.exists().then_some(path)
+    let folder = match std::env::var_os("GROUNDPLANE_PARTS") {
+        Some(folder) => PathBuf::from(folder),
+        None => target()?.join("parts"),
+    };
+    Some(folder.join(part)).filter(|path| path.exists())
 }
 
-fn folder() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os("GROUNDPLANE_PARTS") {
-        return Some(folder.into());
-    }
-    // Tests run from target/<profile>/deps.
-    let test = std::env::current_exe().ok()?;
-    Some(test.ancestors().nth(3)?.join("parts"))
+/// The server's binary, for tests outside its own package; `None` when it was not built. `GROUNDPLANE_BINARY` names
+/// another one.
+pub fn groundplane() -> Option<PathBuf> {
+    let path = match std::env::var_os("GROUNDPLANE_BINARY") {
+        Some(path) => PathBuf::from(path),
+        None => std::env::current_exe().ok()?.ancestors().nth(2)?.join("groundplane"),
+    };
+    Some(path).filter(|path| path.is_file())
+}
+
+/// Tests run from target/<profile>/deps.
+fn target() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.ancestors().nth(3)?.to_owned())
 }

@@ -28,6 +28,8 @@ struct State<K> {
     later: BinaryHeap<Reverse<(Instant, u64)>>,
     /// The keys of `later`, by their number.
     delayed: HashMap<u64, K>,
+    /// When each of them comes first.
+    soonest: HashMap<K, Instant>,
     next: u64,
     failures: HashMap<K, u32>,
     is_closed: bool,
@@ -41,6 +43,7 @@ impl<K> Default for State<K> {
             working: HashSet::new(),
             later: BinaryHeap::new(),
             delayed: HashMap::new(),
+            soonest: HashMap::new(),
             next: 0,
             failures: HashMap::new(),
             is_closed: false,
@@ -68,12 +71,18 @@ impl<K: Eq + Hash + Clone> Queue<K> {
         }
     }
 
-    /// Wants a key to be worked on after a while.
+    /// Wants a key to be worked on after a while. If it comes before that anyway, once is enough: whoever works on it
+    /// then sees whether it has to come again.
     pub fn add_after(&self, key: K, pause: Duration) {
+        let at = Instant::now() + pause;
         let mut state = self.lock();
+        if state.soonest.get(&key).is_some_and(|soonest| *soonest <= at) {
+            return;
+        }
         let number = state.next;
         state.next += 1;
-        state.later.push(Reverse((Instant::now() + pause, number)));
+        state.soonest.insert(key.clone(), at);
+        state.later.push(Reverse((at, number)));
         state.delayed.insert(number, key);
         drop(state);
         self.changed.notify_one();
@@ -157,6 +166,9 @@ impl<K: Eq + Hash + Clone> State<K> {
             }
             self.later.pop();
             let Some(key) = self.delayed.remove(&number) else { continue };
+            if self.soonest.get(&key) == Some(&at) {
+                self.soonest.remove(&key);
+            }
             if self.wanted.insert(key.clone()) && !self.working.contains(&key) {
                 self.ready.push_back(key);
             }
@@ -209,6 +221,22 @@ mod tests {
         let before = Instant::now();
         queue.take().await.unwrap();
         assert_eq!(before.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_comes_soon_does_not_come_again_after() {
+        let queue = Queue::default();
+        queue.add_after("a", Duration::from_secs(2));
+        queue.add_after("a", Duration::from_secs(1));
+        queue.add_after("a", Duration::from_secs(3));
+        let begun = Instant::now();
+        for second in [1, 2] {
+            let key = queue.take().await.unwrap();
+            assert_eq!(begun.elapsed().as_secs(), second);
+            queue.done(&key, true);
+        }
+        let third = tokio::time::timeout(Duration::from_secs(60), queue.take()).await;
+        assert!(third.is_err(), "three wishes, the last of them after the others");
     }
 
     #[tokio::test]

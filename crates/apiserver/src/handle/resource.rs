@@ -180,7 +180,7 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     if accept.media == Media::Yaml {
         return Err(Status::not_acceptable("application/json, application/vnd.kubernetes.protobuf"));
     }
-    let (lines, read) = mpsc::channel(4);
+    let (lines, read) = mpsc::channel(1);
     match read::watch::open(call, &accept, &options).await? {
         Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
         Err(status) => drop(lines.try_send(read::watch::error_line(&status))),

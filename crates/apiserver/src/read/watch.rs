@@ -20,6 +20,8 @@ use crate::request::accept::{Accept, Form};
 use crate::request::query::ListOptions;
 use crate::select::Selection;
 
+/// How many bytes are sent at a time, give or take an event.
+const PIECE: usize = 64 << 10;
 /// How often a quiet watch says how far it has come.
 const BOOKMARKS: Duration = Duration::from_secs(60);
 /// Watches that don't say how long they last end after this, and at most twice it.
@@ -131,10 +133,32 @@ impl Opened {
                     return;
                 }
             };
-            let chunk = self.encode(&events);
-            if !chunk.is_empty() && lines.send(chunk).await.is_err() {
+            if self.tell(&events, &lines).await.is_none() {
                 return;
             }
+        }
+    }
+
+    /// Sends events piece by piece, so that one who was away for long costs no more than the others.
+    async fn tell(&mut self, events: &[Arc<Event>], lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        let mut chunk = BytesMut::new();
+        for event in events {
+            self.encode(event, &mut chunk);
+            if chunk.len() > PIECE {
+                self.send(chunk.split().freeze(), lines).await?;
+            }
+        }
+        match chunk.is_empty() {
+            true => Some(()),
+            false => self.send(chunk.freeze(), lines).await,
+        }
+    }
+
+    /// Waits for room in the stream, no longer than the watch lasts.
+    async fn send(&self, chunk: Bytes, lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        tokio::select! {
+            sent = lines.send(chunk) => sent.ok(),
+            () = tokio::time::sleep_until(self.ends) => None,
         }
     }
 
@@ -148,8 +172,8 @@ impl Opened {
             if let Ok(bytes) = presenter.bytes(&key, &entry) {
                 self.line(&mut chunk, "ADDED", &bytes);
             }
-            if chunk.len() > 64 << 10 {
-                lines.send(chunk.split().freeze()).await.ok()?;
+            if chunk.len() > PIECE {
+                self.send(chunk.split().freeze(), lines).await?;
             }
         }
         if self.marks_initial {
@@ -157,42 +181,38 @@ impl Opened {
         }
         match chunk.is_empty() {
             true => Some(()),
-            false => lines.send(chunk.freeze()).await.ok(),
+            false => self.send(chunk.freeze(), lines).await,
         }
     }
 
-    fn encode(&mut self, events: &[Arc<Event>]) -> Bytes {
+    fn encode(&mut self, event: &Event, chunk: &mut BytesMut) {
         let call = self.call.clone();
         let presenter = Presenter::new(&call.api, &call.kind, call.version);
-        let mut chunk = BytesMut::new();
-        for event in events {
-            let key = event.key();
-            let meant = |entry: Option<&Arc<store::Entry>>| {
-                entry.is_some_and(|entry| {
-                    self.selection.is_everything()
-                        || call.api.reveal(key, entry).is_ok_and(|bytes| self.selection.matches_bytes(&bytes))
-                })
-            };
-            let (was, is) = (meant(event.before()), meant(event.after()));
-            let what = match (was, is) {
-                (false, false) => continue,
-                (false, true) => "ADDED",
-                (true, true) => "MODIFIED",
-                (true, false) => "DELETED",
-            };
-            let bytes = match (event.after(), event.before()) {
-                // It left the selection: told as it was, at the version of the change.
-                (Some(after), Some(before)) if what == "DELETED" => presenter
-                    .object(key, before)
-                    .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
-                _ => presenter.bytes(key, event.shown()),
-            };
-            match bytes {
-                Ok(bytes) => self.line(&mut chunk, what, &bytes),
-                Err(error) => tracing::error!(%key, %error, "a change can't be shown to a watch"),
-            }
+        let key = event.key();
+        let meant = |entry: Option<&Arc<store::Entry>>| {
+            entry.is_some_and(|entry| {
+                self.selection.is_everything()
+                    || call.api.reveal(key, entry).is_ok_and(|bytes| self.selection.matches_bytes(&bytes))
+            })
+        };
+        let (was, is) = (meant(event.before()), meant(event.after()));
+        let what = match (was, is) {
+            (false, false) => return,
+            (false, true) => "ADDED",
+            (true, true) => "MODIFIED",
+            (true, false) => "DELETED",
+        };
+        let bytes = match (event.after(), event.before()) {
+            // It left the selection: told as it was, at the version of the change.
+            (Some(after), Some(before)) if what == "DELETED" => presenter
+                .object(key, before)
+                .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
+            _ => presenter.bytes(key, event.shown()),
+        };
+        match bytes {
+            Ok(bytes) => self.line(chunk, what, &bytes),
+            Err(error) => tracing::error!(%key, %error, "a change can't be shown to a watch"),
         }
-        chunk.freeze()
     }
 
     fn line(&mut self, chunk: &mut BytesMut, what: &str, bytes: &[u8]) {

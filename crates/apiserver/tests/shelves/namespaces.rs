@@ -1,6 +1,6 @@
 //! A namespace that is deleted goes when everything in it has gone, and takes nothing new meanwhile.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::objects::{config_map, finalizers, found, loan, make, names};
@@ -34,9 +34,12 @@ async fn a_namespace_waits_for_what_waits_in_it_and_says_so() {
     until("the namespace says what keeps it", || async {
         let namespace = found(&client, BRANCH).await.unwrap();
         let conditions = namespace["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let says =
-            |condition: &Value| condition["message"].as_str().is_some_and(|text| text.contains("held"));
-        conditions.iter().any(says)
+        let says = |kind: &str, what: &str| {
+            let condition = conditions.iter().find(|condition| condition["type"] == kind);
+            condition.is_some_and(|condition| condition["message"].as_str().unwrap().contains(what))
+        };
+        says("NamespaceContentRemaining", "configmaps. has 1 resource instances")
+            && says("NamespaceFinalizersRemaining", HOLD)
     })
     .await;
 

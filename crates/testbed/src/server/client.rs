@@ -10,7 +10,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -108,6 +108,14 @@ impl Client {
             other => TlsConnector::from(self.identity.tls(self.shows_certificate, other)?),
         };
         Ok(connector.connect(name, stream).await?)
+    }
+
+    /// The same with as little room as the system allows for what comes in and is not read.
+    pub async fn secured_narrow(&self) -> Result<TlsStream<TcpStream>, Failed> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(4096)?;
+        let stream = socket.connect(self.address().parse()?).await?;
+        Ok(self.connector.connect(ServerName::try_from("localhost")?, stream).await?)
     }
 
     /// A connection that many requests share.
