@@ -21,7 +21,7 @@ const WORTH_IT: u64 = 128 << 10;
 /// The answer, compressed if the request asks for it and it is worth it.
 pub fn compress(answer: Answer, request: &HeaderMap) -> Answer {
     let asked = request.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let asked = asked.flat_map(|value| value.split(',')).any(|coding| accepts_gzip(coding));
+    let asked = asked.flat_map(|value| value.split(',')).any(accepts_gzip);
     if !asked
         || answer.body().size_hint().lower() < WORTH_IT
         || answer.headers().contains_key(CONTENT_ENCODING)

@@ -13,7 +13,7 @@ fn kinds_are_explained_field_by_field() {
             "{map}"
         );
         let field = kubectl.run("explain configmap.metadata.ownerReferences.uid");
-        assert!(field.contains("FIELD: uid <string> -required-"), "{field}");
+        assert!(field.contains("FIELD: uid <string>"), "{field}");
         assert!(kubectl.run("explain role.rules --recursive").contains("nonResourceURLs"));
         assert!(kubectl.refused("explain configmap.nosuch").contains("field \"nosuch\" does not exist"));
         kubectl.run(&format!("create -f {WIDGETS}"));
