@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a command for people: what it prints is what it is for")]
 
 mod bench;
+mod parts;
 mod setup;
 mod step;
 mod test;

@@ -3,26 +3,38 @@
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
+use crate::parts;
 use crate::step::{self, Failure, Outcome};
 
-/// A program of the system that tests start, and the Debian package it comes in.
+/// A program of the system that tests start: how to see that it is there, and the Debian package it comes in.
 struct Part {
-    program: &'static str,
+    check: &'static [&'static str],
     package: &'static str,
 }
 
-const PARTS: [Part; 2] =
-    [Part { program: "etcd", package: "etcd-server" }, Part { program: "etcdctl", package: "etcd-client" }];
+const PARTS: [Part; 5] = [
+    Part { check: &["etcd", "--version"], package: "etcd-server" },
+    Part { check: &["etcdctl", "version"], package: "etcd-client" },
+    Part { check: &["npm", "--version"], package: "npm" },
+    Part { check: &["prlimit", "--version"], package: "util-linux" },
+    Part { check: &["python3", "-c", "import ensurepip, ssl, venv"], package: "python3-venv" },
+];
 
 /// The version is pinned so that the same tree gives the same answer next year.
 const CARGO_DENY: &str = "cargo-deny@0.20.2";
 
-/// Has every program that the tests start, or says which package to install.
-pub fn programs() -> Result<Outcome, Failure> {
-    let missing: Vec<_> = PARTS.iter().filter(|part| !on_path(part.program)).collect();
+/// Has everything that the tests start.
+pub fn everything() -> Result<Outcome, Failure> {
+    programs()?;
+    parts::fetch()?;
+    Ok(Outcome::Passed)
+}
+
+/// Has every program of the system, or says which package to install.
+fn programs() -> Result<(), Failure> {
+    let missing: Vec<_> = PARTS.iter().filter(|part| !is_there(part)).collect();
     if missing.is_empty() {
-        println!("nothing is missing");
-        return Ok(Outcome::Passed);
+        return Ok(());
     }
     let packages: Vec<_> = missing.iter().map(|part| part.package).collect();
     if !is_root() {
@@ -32,8 +44,7 @@ pub fn programs() -> Result<Outcome, Failure> {
         )));
     }
     step::run(apt_get().arg("update"))?;
-    step::run(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages))?;
-    Ok(Outcome::Passed)
+    step::run(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages))
 }
 
 /// Has cargo-deny, which cargo builds from source when it is not there.
@@ -46,9 +57,10 @@ pub fn cargo_deny() -> Result<(), Failure> {
     step::run(&mut step::cargo(["install", "--locked", "--debug", CARGO_DENY]))
 }
 
-fn on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+fn is_there(part: &Part) -> bool {
+    let mut check = Command::new(part.check[0]);
+    check.args(&part.check[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    check.status().is_ok_and(|status| status.success())
 }
 
 fn apt_get() -> Command {

@@ -38,12 +38,12 @@ Examples:
   cargo xtask test --crash-rounds 2000          a night's crash loop
   cargo xtask test --advisories                 known weaknesses of dependencies too, from the network
 
-A plain `cargo test` passes over tests whose parts (an etcd) are not on the machine, and says so. Here such a
-test fails: GROUNDPLANE_REQUIRE=1 is set, with GROUNDPLANE_CRASH_ROUNDS and GROUNDPLANE_SOAK_SECONDS.";
+A plain `cargo test` passes over tests whose parts (an etcd, a kubectl, a client library) are not on the machine, and
+says so. Here such a test fails: GROUNDPLANE_REQUIRE=1 is set, with GROUNDPLANE_CRASH_ROUNDS and GROUNDPLANE_SOAK_SECONDS.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Step {
-    /// Install the programs that tests start.
+    /// Install the programs that tests start, and fetch other people's clients.
     Setup,
     /// Formatting.
     Fmt,
@@ -71,7 +71,7 @@ impl Step {
 
     fn run(self, options: &Options) -> Result<Outcome, Failure> {
         match self {
-            Self::Setup => setup::programs(),
+            Self::Setup => setup::everything(),
             Self::Fmt => passes(&["fmt", "--all", "--check"]),
             Self::Clippy => passes(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]),
             Self::Deny => deny(options.advisories),
