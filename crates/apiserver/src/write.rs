@@ -89,7 +89,9 @@ pub async fn run(
         let decide = decide.clone();
         match store.transact(author.clone(), move |view: &mut View| decide(view)).await {
             // Everybody wants to be next; whoever is not yet waits its turn for as long as a request may take.
-            Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
+            // A controller that may have lost its lease is not kept waiting: its turn does not come.
+            Err(Refused::Store(store::Error::Contended { .. }))
+                if call.fence.is_none() && begun.elapsed() < PATIENCE => {}
             ended => break ended,
         }
     };
