@@ -15,6 +15,7 @@ mod schema;
 mod shape;
 mod spec;
 mod validate;
+mod warnings;
 
 pub use conditions::{
     Condition, approval_condition, is_true, non_structural_schema, remove_condition, set_condition,
@@ -30,6 +31,7 @@ pub use json_schema::{Additional, Dependency, Items, JsonSchema, Rule};
 pub use naming::{TakenNames, accept_names, establish};
 pub use shape::{Malformed, SHAPE, decode};
 pub use validate::{Approval, approval, validate_create, validate_status_update, validate_update};
+pub use warnings::warnings;
 
 #[cfg(test)]
 mod golden;

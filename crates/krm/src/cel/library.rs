@@ -1,12 +1,13 @@
 //! What functions do.
 
+mod address;
 pub(super) mod cidr;
 mod convert;
 pub(super) mod format;
 mod lists;
 pub(super) mod named_format;
 mod network;
-mod operators;
+pub(super) mod operators;
 mod optionals;
 pub(super) mod pattern;
 mod quantities;
@@ -74,6 +75,8 @@ mod tests {
             "matches",
             "find",
             "findAll",
+            "_[_]",
+            "_[?_]",
         ];
         for name in functions::names().filter(|name| !elsewhere.contains(name)) {
             assert!(

@@ -2,12 +2,15 @@
 
 mod build;
 mod charge;
+mod members;
 mod run;
 
 use regex::Regex;
 
 use super::library::time::Stamp;
 use super::library::{DeepRun, Run};
+
+use self::members::Members;
 
 pub(super) use build::build;
 pub(super) use run::{Inputs, run};
@@ -19,7 +22,19 @@ type NodeId = usize;
 #[derive(Debug)]
 pub(super) struct Program {
     nodes: Vec<Node>,
+    /// For each step, whether it is an attribute.
+    attributes: Vec<Attribute>,
     root: NodeId,
+}
+
+/// Whether a step is a name with what is selected from it, which is charged for as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attribute {
+    No,
+    /// It begins with a name, or with a value that was worked out.
+    OfName,
+    /// It begins with a conditional.
+    OfConditional,
 }
 
 /// One step.
@@ -42,7 +57,18 @@ enum Node {
         operand: NodeId,
         name: Box<str>,
     },
+    /// What stands at an index or a key; with `optional`, if something does.
+    Index {
+        operand: NodeId,
+        index: NodeId,
+        optional: bool,
+    },
     Call(Call),
+    /// Whether a value is one of some constants.
+    Member {
+        item: NodeId,
+        of: Members,
+    },
     And(Vec<NodeId>),
     Or(Vec<NodeId>),
     Conditional {
@@ -59,7 +85,7 @@ enum Node {
     List(Vec<(NodeId, bool)>),
     Map(Vec<MapEntry>),
     Fold(Fold),
-    /// A name for a value, in the body alone.
+    /// A name for a value, in the body alone. The value is worked out when the name is used.
     Bind {
         value: NodeId,
         body: NodeId,
@@ -117,4 +143,5 @@ enum Constant {
     Timestamp(Stamp),
     Type(&'static str),
     List(Vec<Constant>),
+    Map(Vec<(Constant, Constant)>),
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::address;
+
 /// A network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cel) struct Cidr {
@@ -23,9 +25,7 @@ impl Cidr {
         if address.contains('%') {
             return Err(refused("IPv6 zones cannot be present in a prefix".to_owned()));
         }
-        let address: IpAddr = address.parse().map_err(|_| {
-            refused(format!("ParseAddr({}): unable to parse IP", crate::field::quote(address)))
-        })?;
+        let address = address::parse(address).map_err(refused)?;
         let bad = || refused(format!("bad bits after slash: {}", crate::field::quote(bits)));
         let plain = bits.bytes().all(|byte| byte.is_ascii_digit()) && (bits == "0" || !bits.starts_with('0'));
         let number: u8 = if plain { bits.parse().map_err(|_| bad())? } else { return Err(bad()) };

@@ -18,7 +18,6 @@ pub(super) fn find(name: &str) -> Option<Run> {
         "max" => |args| extreme(args, Ordering::is_lt, "max"),
         "min" => |args| extreme(args, Ordering::is_gt, "min"),
         "slice" => slice,
-        "flatten" => flatten,
         "sort" => |args| sort(list(&args[0])?, list(&args[0])?),
         "@sortByAssociatedKeys" => |args| sort(list(&args[0])?, list(&args[1])?),
         "lists.range" => range,
@@ -36,10 +35,11 @@ pub(super) fn find(name: &str) -> Option<Run> {
     })
 }
 
-/// Those that compare items with each other.
+/// Those that look at more than the items.
 pub(super) fn find_deep(name: &str) -> Option<DeepRun> {
     Some(match name {
         "distinct" => distinct,
+        "flatten" => flatten,
         _ => return None,
     })
 }
@@ -118,7 +118,7 @@ fn slice<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::list(cut?))
 }
 
-fn flatten<'a>(args: &[Value<'a>]) -> Outcome<'a> {
+fn flatten<'a>(args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
     let depth = match args.get(1) {
         None => 1,
         Some(Value::Int(depth)) if *depth < 0 => return Err(Fault::error("level must be non-negative")),
@@ -126,14 +126,20 @@ fn flatten<'a>(args: &[Value<'a>]) -> Outcome<'a> {
         Some(_) => return Err(Fault::NoOverload),
     };
     let mut out = Vec::new();
-    flatten_into(list(&args[0])?, depth, &mut out)?;
+    flatten_into(list(&args[0])?, depth, &mut out, effort)?;
     Ok(Value::list(out))
 }
 
-fn flatten_into<'a>(list: &List<'a>, depth: i64, out: &mut Vec<Value<'a>>) -> Result<(), Fault> {
+fn flatten_into<'a>(
+    list: &List<'a>,
+    depth: i64,
+    out: &mut Vec<Value<'a>>,
+    effort: &mut Effort,
+) -> Result<(), Fault> {
     for item in list.iter() {
+        effort.spend(1)?;
         match item? {
-            Value::List(inner) if depth > 0 => flatten_into(&inner, depth - 1, out)?,
+            Value::List(inner) if depth > 0 => flatten_into(&inner, depth - 1, out, effort)?,
             item => out.push(item),
         }
     }

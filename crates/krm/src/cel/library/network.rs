@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::Run;
 use super::cidr::{Cidr, is_mapped};
 use super::operators::text;
+use super::{Run, address};
 use crate::cel::value::{Fault, Outcome, Value};
 use crate::field::quote;
 
@@ -12,12 +12,12 @@ pub(super) fn find(name: &str) -> Option<Run> {
     Some(match name {
         "ip" => |args| match &args[0] {
             Value::Cidr(cidr) => Ok(Value::Ip(cidr.address)),
-            other => address(text(other)?).map(Value::Ip),
+            other => read(text(other)?).map(Value::Ip),
         },
-        "isIP" => |args| Ok(Value::Bool(address(text(&args[0])?).is_ok())),
+        "isIP" => |args| Ok(Value::Bool(read(text(&args[0])?).is_ok())),
         "ip.isCanonical" => |args| {
             let text = text(&args[0])?;
-            Ok(Value::Bool(address(text)?.to_string() == **text))
+            Ok(Value::Bool(read(text)?.to_string() == **text))
         },
         "family" => |args| Ok(Value::Int(if ip(&args[0])?.is_ipv4() { 4 } else { 6 })),
         "isUnspecified" => |args| Ok(Value::Bool(ip(&args[0])?.is_unspecified())),
@@ -39,15 +39,13 @@ fn cidr_fault(why: String) -> Fault {
     Fault::Error(format!("network address parse error during conversion from string: {why}"))
 }
 
-fn address(text: &str) -> Result<IpAddr, Fault> {
+fn read(text: &str) -> Result<IpAddr, Fault> {
     let shown = quote(text);
-    if let Some((address, _)) = text.split_once('%')
-        && address.contains(':')
-    {
+    let parsed = address::parse(text);
+    if parsed.is_ok() && text.contains('%') {
         return Err(Fault::Error(format!("IP address {shown} with zone value is not allowed")));
     }
-    let address: IpAddr = text.parse().map_err(|_| {
-        let why = format!("ParseAddr({shown}): unable to parse IP");
+    let address = parsed.map_err(|why| {
         Fault::Error(format!("IP Address {shown} parse error during conversion from string: {why}"))
     })?;
     if is_mapped(address) {
@@ -73,7 +71,7 @@ fn network(value: &Value<'_>) -> Result<Cidr, Fault> {
 fn contains_ip<'a>(args: &[Value<'a>]) -> Outcome<'a> {
     let network = network(&args[0])?;
     let address = match &args[1] {
-        Value::String(text) => address(text)?,
+        Value::String(text) => read(text)?,
         other => ip(other)?,
     };
     Ok(Value::Bool(network.contains(address)))

@@ -21,8 +21,6 @@ pub(super) fn find(name: &str) -> Option<Run> {
         "_<=_" => |args| ordered(args, Ordering::is_le),
         "_>_" => |args| ordered(args, Ordering::is_gt),
         "_>=_" => |args| ordered(args, Ordering::is_ge),
-        "_[_]" => index,
-        "_[?_]" => optional_index,
         "size" => size,
         "cel.@mapInsert" => insert,
         _ => return None,
@@ -195,13 +193,6 @@ pub(super) fn contains(list: &List<'_>, value: &Value<'_>, effort: &mut Effort) 
     fault.map_or(Ok(false), Err)
 }
 
-fn index<'a>(args: &[Value<'a>]) -> Outcome<'a> {
-    if let Value::Optional(of) = &args[0] {
-        return optional_of(of.as_deref(), &args[1]);
-    }
-    at(&args[0], &args[1])?.ok_or_else(|| missing(&args[0], &args[1]))
-}
-
 /// What is said when nothing stands at an index or a key.
 pub(in crate::cel) fn missing(of: &Value<'_>, index: &Value<'_>) -> Fault {
     let what = if matches!(of, Value::List(_)) { "index out of bounds" } else { "no such key" };
@@ -214,18 +205,6 @@ pub(in crate::cel) fn missing(of: &Value<'_>, index: &Value<'_>) -> Fault {
         other => other.type_name().to_owned(),
     };
     Fault::Error(format!("{what}: {index}"))
-}
-
-fn optional_index<'a>(args: &[Value<'a>]) -> Outcome<'a> {
-    match &args[0] {
-        Value::Optional(of) => optional_of(of.as_deref(), &args[1]),
-        of => optional_of(Some(of), &args[1]),
-    }
-}
-
-fn optional_of<'a>(of: Option<&Value<'a>>, index: &Value<'a>) -> Outcome<'a> {
-    let found = of.map(|of| at(of, index)).transpose()?.flatten();
-    Ok(Value::Optional(found.map(Rc::new)))
 }
 
 #[expect(clippy::cast_possible_wrap, reason = "nothing has so many parts")]

@@ -1,6 +1,7 @@
 //! Makes a program of a checked expression.
 
-use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program, Way};
+use super::members::Members;
+use super::{Attribute, Call, Constant, Fold, MapEntry, Node, NodeId, Program, Way};
 use crate::cel::ast::{Expr, ExprId, FoldKind, Literal};
 use crate::cel::check::Checked;
 use crate::cel::decl::unescape;
@@ -10,15 +11,17 @@ use crate::cel::value::{Fault, Value};
 
 /// Makes a program; the error says what about it can never work.
 pub(in crate::cel) fn build(checked: &Checked) -> Result<Program, String> {
-    let mut builder = Builder { checked, nodes: Vec::new(), built: Vec::new(), names: Vec::new() };
+    let mut builder =
+        Builder { checked, nodes: Vec::new(), attributes: Vec::new(), built: Vec::new(), names: Vec::new() };
     builder.built.resize(checked.ast.exprs.len(), None);
     let root = builder.node(checked.ast.root)?;
-    Ok(Program { nodes: builder.nodes, root })
+    Ok(Program { nodes: builder.nodes, attributes: builder.attributes, root })
 }
 
 struct Builder<'c> {
     checked: &'c Checked,
     nodes: Vec<Node>,
+    attributes: Vec<Attribute>,
     /// What an expression became, for those that stand somewhere once more.
     built: Vec<Option<NodeId>>,
     names: Vec<String>,
@@ -49,7 +52,10 @@ impl Builder<'_> {
                     let (key, value) = (self.node(entry.key)?, self.node(entry.value)?);
                     made.push(MapEntry { key, value, optional: entry.optional });
                 }
-                Node::Map(made)
+                match self.constant_map(&made) {
+                    Some(constants) => Node::Constant(Constant::Map(constants)),
+                    None => Node::Map(made),
+                }
             }
             Expr::Fold(fold) if fold.kind == FoldKind::Bind => {
                 let value = self.node(fold.init)?;
@@ -77,9 +83,25 @@ impl Builder<'_> {
             }
             Expr::Message { .. } | Expr::Broken => Node::Nothing,
         };
+        self.attributes.push(self.attribute(&node));
         self.nodes.push(node);
         self.built[id] = Some(self.nodes.len() - 1);
         Ok(self.nodes.len() - 1)
+    }
+
+    fn attribute(&self, node: &Node) -> Attribute {
+        match node {
+            Node::Itself | Node::OldItself | Node::Local(_) => Attribute::OfName,
+            Node::Field { operand, .. }
+            | Node::OptionalField { operand, .. }
+            | Node::Index { operand, .. } => match self.attributes[*operand] {
+                Attribute::No => Attribute::OfName,
+                of => of,
+            },
+            // Asking whether something is there costs nothing but the way to it.
+            Node::Conditional { .. } | Node::Has { .. } => Attribute::OfConditional,
+            _ => Attribute::No,
+        }
     }
 
     fn ident(&self, name: &str) -> Node {
@@ -117,6 +139,13 @@ impl Builder<'_> {
                 };
                 Node::OptionalField { operand: *operand, name: property(name) }
             }
+            ("_[_]" | "_[?_]", [operand, index]) => {
+                Node::Index { operand: *operand, index: *index, optional: function == "_[?_]" }
+            }
+            ("@in", [item, list]) => match self.membership(*item, *list) {
+                Some(node) => node,
+                None => return self.plain_call(id, function, nodes),
+            },
             ("or", [first, second]) => Node::Otherwise { first: *first, second: *second, unwrap: false },
             ("orValue", [first, second]) => Node::Otherwise { first: *first, second: *second, unwrap: true },
             _ => return self.plain_call(id, function, nodes),
@@ -143,6 +172,11 @@ impl Builder<'_> {
                 | "type"
                 | "uint"
         );
+        if let ("dyn", [arg]) = (function, args.as_slice())
+            && let Some(constant) = self.constant(*arg)
+        {
+            return Ok(Node::Constant(constant));
+        }
         if let (true, [arg]) = (is_conversion, args.as_slice())
             && let Node::Constant(constant) = &self.nodes[*arg]
         {
@@ -170,12 +204,35 @@ impl Builder<'_> {
         Ok(Node::Call(Call { function: found.name, overload, way, args }))
     }
 
-    fn constants(&self, nodes: &[NodeId]) -> Option<Vec<Constant>> {
-        let constant = |node: &NodeId| match &self.nodes[*node] {
+    fn constant(&self, node: NodeId) -> Option<Constant> {
+        match &self.nodes[node] {
             Node::Constant(constant) => Some(constant.clone()),
             _ => None,
+        }
+    }
+
+    fn constants(&self, nodes: &[NodeId]) -> Option<Vec<Constant>> {
+        nodes.iter().map(|node| self.constant(*node)).collect()
+    }
+
+    /// A map of constants, whose keys can be keys.
+    fn constant_map(&self, entries: &[MapEntry]) -> Option<Vec<(Constant, Constant)>> {
+        let entry = |entry: &MapEntry| {
+            let key = self.constant(entry.key)?;
+            let can_be_key =
+                matches!(key, Constant::Bool(_) | Constant::Int(_) | Constant::Uint(_) | Constant::String(_));
+            (can_be_key && !entry.optional).then_some((key, self.constant(entry.value)?))
         };
-        nodes.iter().map(constant).collect()
+        entries.iter().map(entry).collect()
+    }
+
+    /// Whether an item is in a list of constants.
+    fn membership(&self, item: NodeId, list: NodeId) -> Option<Node> {
+        let Node::Constant(Constant::List(list)) = &self.nodes[list] else { return None };
+        if list.is_empty() {
+            return Some(Node::Constant(Constant::Bool(false)));
+        }
+        Some(Node::Member { item, of: Members::of(list)? })
     }
 }
 

@@ -68,17 +68,27 @@ pub(super) fn before(call: &Call, args: &[Value<'_>], effort: &mut Effort) -> Re
         },
         "_+_" => match args.first() {
             Some(Value::String(_) | Value::Bytes(_)) => each(size(0) + size(1), PER_CHARACTER),
-            // Lists are copied here, so they cost what a copy costs.
-            Some(Value::List(_)) => 1 + each(size(0) + size(1), PER_CHARACTER),
+            Some(Value::List(_)) => {
+                effort.spend(size(0) + size(1))?;
+                1
+            }
             _ => 1,
         },
         "join" => match args.first() {
-            Some(Value::List(list)) => each(joined(list, size(1), effort)?, 2.0 * PER_CHARACTER),
+            Some(Value::List(list)) => {
+                each(joined(list, args.get(1).map_or(0, Value::size), effort)?, 2.0 * PER_CHARACTER)
+            }
             _ => 1,
         },
         "sets.contains" | "sets.intersects" => 1 + size(0).saturating_mul(size(1)),
         "sets.equivalent" => 1 + size(0).saturating_mul(size(1)).saturating_mul(2),
-        "slice" | "reverse" => 11 + size(0),
+        "slice" => match (args.get(1), args.get(2)) {
+            (Some(Value::Int(start)), Some(Value::Int(end))) => {
+                11_u64.saturating_add(u64::try_from(end.saturating_sub(*start)).unwrap_or(0))
+            }
+            _ => 11,
+        },
+        "reverse" => 11 + size(0),
         "lists.range" => match args.first() {
             Some(Value::Int(count)) => 11_u64.saturating_add(u64::try_from(*count).unwrap_or(0)),
             _ => 11,
@@ -88,20 +98,16 @@ pub(super) fn before(call: &Call, args: &[Value<'_>], effort: &mut Effort) -> Re
                 Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
                 _ => 1,
             };
-            let flat = match args.first() {
-                Some(list) => flat_size(list, depth.min(64), effort)?,
-                None => 0,
-            };
-            11_u64.saturating_add(flat)
+            11_u64.saturating_add(size(0).saturating_mul(depth))
         }
-        "distinct" | "sort" => 11_u64.saturating_add(size(0).saturating_mul(size(0)).saturating_mul(2)),
-        "@sortByAssociatedKeys" => 11_u64.saturating_add(size(1).saturating_mul(size(1)).saturating_mul(2)),
+        "distinct" | "sort" => compared(args.first()),
+        "@sortByAssociatedKeys" => compared(args.get(1)),
         _ => 1,
     })
 }
 
 fn joined(list: &List<'_>, separator: u64, effort: &mut Effort) -> Result<u64, Fault> {
-    let mut size = separator.saturating_mul(list.len() as u64);
+    let mut size = separator.saturating_mul((list.len() as u64).saturating_sub(1));
     for item in list.iter() {
         effort.spend(1)?;
         if let Ok(item) = item {
@@ -112,19 +118,21 @@ fn joined(list: &List<'_>, separator: u64, effort: &mut Effort) -> Result<u64, F
     Ok(size)
 }
 
-/// How many items a list has when it is flat.
-fn flat_size(value: &Value<'_>, depth: u64, effort: &mut Effort) -> Result<u64, Fault> {
-    let Value::List(list) = value else { return Ok(0) };
-    let mut size = list.len() as u64;
-    if depth > 0 {
-        for item in list.iter() {
-            effort.spend(1)?;
-            if let Ok(item) = item {
-                size = size.saturating_add(flat_size(&item, depth - 1, effort)?);
-            }
-        }
-    }
-    Ok(size)
+/// For all items of a list compared with each other.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "costs are reckoned in floats there, so they are here"
+)]
+fn compared(list: Option<&Value<'_>>) -> u64 {
+    let Some(Value::List(list)) = list else { return 11 };
+    let each = match list.get(0) {
+        Some(Ok(Value::String(_) | Value::Bytes(_))) => 2.0 + PER_CHARACTER,
+        _ => 2.0,
+    };
+    let count = list.len() as u64;
+    11_u64.saturating_add((count.saturating_mul(count) as f64 * each) as u64)
 }
 
 /// What looking at all of a value costs.

@@ -1,14 +1,18 @@
 //! Runs a program, for as long as it may cost.
+//!
+//! What is charged is what cel-go charges. There, a name with all that is selected from it is one attribute: it costs one,
+//! and one for each selection. As a branch of a conditional or as an index the name itself is free.
+
+mod fold;
 
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::{Call, Constant, Fold, MapEntry, Node, NodeId, Program, Way, charge};
-use crate::cel::ast::FoldKind;
+use super::{Attribute, Call, Constant, MapEntry, Node, NodeId, Program, Way, charge};
 use crate::cel::decl::{DeclId, Decls};
-use crate::cel::library::pattern;
-use crate::cel::value::{Effort, Fault, List, MadeMap, Map, Outcome, Text, Value, from_json};
+use crate::cel::library::{operators, pattern};
+use crate::cel::value::{Effort, Fault, MadeMap, Map, Outcome, Text, Value, from_json};
 
 /// What a program sees.
 #[derive(Clone, Copy)]
@@ -22,14 +26,19 @@ pub(in crate::cel) struct Inputs<'a> {
 }
 
 /// Runs a program; gives what it comes to and what that cost. It stops where it would cost more than `limit`.
-pub(in crate::cel) fn run<'a>(program: &'a Program, inputs: Inputs<'a>, limit: u64) -> (Outcome<'a>, u64) {
+pub(in crate::cel) fn run<'a>(
+    program: &'a Program,
+    inputs: Inputs<'a>,
+    limit: u64,
+    effort: &mut Effort,
+) -> (Outcome<'a>, u64) {
     let mut machine = Machine {
         program,
         inputs,
         names: Vec::new(),
         cost: 0,
         limit,
-        effort: Effort::new(),
+        effort,
         patterns: pattern::Known::default(),
     };
     let outcome = machine.node(program.root);
@@ -50,52 +59,70 @@ impl Constant {
             Constant::Timestamp(stamp) => Value::Timestamp(*stamp),
             Constant::Type(name) => Value::Type(name),
             Constant::List(items) => Value::list(items.iter().map(Constant::value).collect()),
+            Constant::Map(entries) => {
+                let mut made = MadeMap::default();
+                for (key, value) in entries {
+                    // Keys that no map takes were refused when this was made.
+                    let _ = made.set(key.value(), value.value());
+                }
+                Value::Map(Map::Made(Rc::new(made)))
+            }
         }
     }
 }
 
-struct Machine<'a> {
+struct Machine<'a, 'e> {
     program: &'a Program,
     inputs: Inputs<'a>,
-    /// The values of names that macros gave.
-    names: Vec<Value<'a>>,
+    names: Vec<Name<'a>>,
     cost: u64,
     limit: u64,
-    effort: Effort,
+    effort: &'e mut Effort,
     patterns: pattern::Known,
 }
 
-impl<'a> Machine<'a> {
+/// What a name that a macro gave stands for.
+enum Name<'a> {
+    Known(Outcome<'a>),
+    /// What this step gives, once somebody asks.
+    Asked(NodeId),
+}
+
+impl<'a> Machine<'a, '_> {
     fn charge(&mut self, cost: u64) -> Result<(), Fault> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Fault::TooExpensive) } else { Ok(()) }
     }
 
     fn node(&mut self, id: NodeId) -> Outcome<'a> {
+        if self.program.attributes[id] == Attribute::OfName {
+            self.charge(1)?;
+        }
+        self.resolve(id)
+    }
+
+    /// The same, where a name is free.
+    fn resolve(&mut self, id: NodeId) -> Outcome<'a> {
         let program: &'a Program = self.program;
         match &program.nodes[id] {
             Node::Constant(constant) => Ok(constant.value()),
-            Node::Itself => {
-                self.charge(1)?;
-                self.converted(self.inputs.itself)
-            }
-            Node::OldItself => {
-                self.charge(1)?;
-                self.old()
-            }
-            Node::Local(place) => {
-                self.charge(1)?;
-                self.names.get(*place).cloned().ok_or_else(|| Fault::error("no such attribute"))
-            }
+            Node::Itself => self.converted(self.inputs.itself),
+            Node::OldItself => self.old(),
+            Node::Local(place) => self.local(*place),
             Node::Field { operand, name } => self.field(*operand, name),
             Node::Has { operand, name } => self.has(*operand, name),
             Node::OptionalField { operand, name } => self.optional_field(*operand, name),
+            Node::Index { operand, index, optional } => self.index(*operand, *index, *optional),
             Node::Call(call) => self.call(call),
+            Node::Member { item, of } => {
+                let item = self.node(*item)?;
+                Ok(Value::Bool(of.has(&item)))
+            }
             Node::And(terms) => self.logic(terms, false),
             Node::Or(terms) => self.logic(terms, true),
             Node::Conditional { condition, yes, no } => match self.node(*condition)? {
-                Value::Bool(true) => self.node(*yes),
-                Value::Bool(false) => self.node(*no),
+                Value::Bool(true) => self.resolve(*yes),
+                Value::Bool(false) => self.resolve(*no),
                 _ => Err(Fault::NoOverload),
             },
             Node::Otherwise { first, second, unwrap } => match self.node(*first)? {
@@ -108,9 +135,7 @@ impl<'a> Machine<'a> {
             Node::Map(entries) => self.map(entries),
             Node::Fold(fold) => self.fold(fold),
             Node::Bind { value, body } => {
-                self.charge(10)?;
-                let value = self.node(*value)?;
-                self.names.push(value);
+                self.names.push(Name::Asked(*value));
                 let result = self.node(*body);
                 self.names.pop();
                 result
@@ -132,51 +157,123 @@ impl<'a> Machine<'a> {
         }
     }
 
+    fn local(&mut self, place: usize) -> Outcome<'a> {
+        let step = match self.names.get(place) {
+            Some(Name::Known(outcome)) => return outcome.clone(),
+            Some(Name::Asked(step)) => *step,
+            None => return Err(Fault::error("no such attribute")),
+        };
+        // The step knows the names that were given before this one.
+        let later = self.names.split_off(place);
+        let outcome = self.node(step);
+        self.names.extend(later);
+        self.names[place] = Name::Known(outcome.clone());
+        outcome
+    }
+
+    /// What is selected from. Only the name that an attribute begins with was charged for.
+    fn operand(&mut self, id: NodeId) -> Outcome<'a> {
+        if self.program.attributes[id] == Attribute::No { self.node(id) } else { self.resolve(id) }
+    }
+
     /// A field; the inner `None` when it is not there.
     fn select(&mut self, of: &Value<'a>, name: &str) -> Result<Option<Value<'a>>, Fault> {
-        match of {
-            Value::Object(object) => object.get(name).transpose(),
-            Value::Map(map) => map.get(&Value::text(name)).transpose(),
-            Value::Optional(Some(inner)) => self.select(&(**inner).clone(), name),
-            Value::Optional(None) => Ok(None),
-            _ => Err(Fault::NoOverload),
+        let found = match of {
+            Value::Object(object) => object.get(name).transpose()?,
+            Value::Map(map) => map.get(&Value::text(name)).transpose()?,
+            Value::Optional(Some(inner)) => match &**inner {
+                Value::Object(object) => object.get(name).transpose()?,
+                Value::Map(map) => map.get(&Value::text(name)).transpose()?,
+                _ => return Err(Fault::NoOverload),
+            },
+            Value::Optional(None) => None,
+            _ => return Err(Fault::NoOverload),
+        };
+        if let Some(value) = &found {
+            self.effort.read(value)?;
         }
+        Ok(found)
+    }
+
+    /// A selection that may find nothing costs when it finds something.
+    fn optional(&mut self, found: Option<Value<'a>>) -> Outcome<'a> {
+        self.charge(u64::from(found.is_some()))?;
+        Ok(Value::Optional(found.map(Rc::new)))
     }
 
     fn field(&mut self, operand: NodeId, name: &'a str) -> Outcome<'a> {
-        let of = self.node(operand)?;
-        self.charge(1)?;
-        let found = self.select(&of, name)?;
-        match (of, found) {
-            (Value::Optional(_), found) => Ok(Value::Optional(found.map(Rc::new))),
-            (_, Some(value)) => Ok(value),
-            (_, None) => Err(Fault::Error(format!("no such key: {name}"))),
+        let of = self.operand(operand)?;
+        if let Value::Optional(_) = of {
+            let found = self.select(&of, name)?;
+            return self.optional(found);
         }
+        self.charge(1)?;
+        self.select(&of, name)?.ok_or_else(|| Fault::Error(format!("no such key: {name}")))
     }
 
     fn has(&mut self, operand: NodeId, name: &'a str) -> Outcome<'a> {
-        let of = self.node(operand)?;
+        let of = self.operand(operand)?;
+        self.charge(1)?;
         Ok(Value::Bool(self.select(&of, name)?.is_some()))
     }
 
     fn optional_field(&mut self, operand: NodeId, name: &'a str) -> Outcome<'a> {
-        let of = self.node(operand)?;
-        self.charge(1)?;
-        Ok(Value::Optional(self.select(&of, name)?.map(Rc::new)))
+        let of = self.operand(operand)?;
+        let found = self.select(&of, name)?;
+        self.optional(found)
+    }
+
+    fn index(&mut self, operand: NodeId, index: NodeId, optional: bool) -> Outcome<'a> {
+        let of = self.operand(operand)?;
+        let index = self.resolve(index)?;
+        match &of {
+            Value::Optional(inner) => {
+                let found = inner.as_deref().map(|of| operators::at(of, &index)).transpose()?.flatten();
+                self.optional(found)
+            }
+            of if optional => {
+                let found = operators::at(of, &index)?;
+                self.optional(found)
+            }
+            of => {
+                self.charge(1)?;
+                let found = operators::at(of, &index)?;
+                found.ok_or_else(|| operators::missing(of, &index))
+            }
+        }
+    }
+
+    fn args(&mut self, call: &'a Call) -> Result<Vec<Value<'a>>, Fault> {
+        let mut args = Vec::with_capacity(call.args.len());
+        for (index, arg) in call.args.iter().enumerate() {
+            match self.node(*arg) {
+                Ok(value) => args.push(value),
+                Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
+                Err(fault) => {
+                    // The call is charged for all the same, and so is the other of two arguments.
+                    if let ([_, second], 0) = (call.args.as_slice(), index) {
+                        let _ = self.node(*second);
+                    }
+                    self.charge(u64::from(call.args.len() <= 2))?;
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(args)
     }
 
     fn call(&mut self, call: &'a Call) -> Outcome<'a> {
-        let args: Vec<Value<'a>> = call.args.iter().map(|arg| self.node(*arg)).collect::<Result<_, _>>()?;
+        let args = self.args(call)?;
         for arg in &args {
             self.effort.read(arg)?;
         }
-        let cost = charge::before(call, &args, &mut self.effort)?;
+        let cost = charge::before(call, &args, self.effort)?;
         self.charge(cost)?;
         let outcome = match &call.way {
             Way::Plain(run) => run(&args),
-            Way::Deep(run) => run(&args, &mut self.effort),
+            Way::Deep(run) => run(&args, self.effort),
             Way::Pattern(Some(pattern)) => pattern::run(call.function, &args, pattern),
-            Way::Pattern(None) => self.patterns.run(call.function, &args, &mut self.effort),
+            Way::Pattern(None) => self.patterns.run(call.function, &args, self.effort),
         };
         outcome.map_err(|fault| match fault {
             Fault::NoOverload => no_overload(call.function, &args),
@@ -224,162 +321,6 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(Value::Map(Map::Made(Rc::new(made))))
-    }
-
-    fn fold(&mut self, fold: &'a Fold) -> Outcome<'a> {
-        let range = self.node(fold.range)?;
-        let names = self.names.len();
-        let result = match &range {
-            Value::List(list) => self.over_list(fold, list),
-            Value::Map(map) => self.over_map(fold, map),
-            _ => Err(Fault::NoOverload),
-        };
-        self.names.truncate(names);
-        result
-    }
-
-    fn over_list(&mut self, fold: &'a Fold, list: &List<'a>) -> Outcome<'a> {
-        let mut gathered = Gathered::new(fold.kind);
-        for index in 0..list.len() {
-            let Some(item) = list.get(index) else { break };
-            #[expect(clippy::cast_possible_wrap, reason = "no list is so long")]
-            let place = Value::Int(index as i64);
-            // An item that cannot be read is as bad as what is worked out with it.
-            let step = match item {
-                Ok(item) if fold.two_names => self.step(fold, &mut gathered, place, Some(item)),
-                Ok(item) => self.step(fold, &mut gathered, item, None),
-                Err(fault) => gathered.fault(fault),
-            };
-            if step? {
-                break;
-            }
-        }
-        gathered.result()
-    }
-
-    fn over_map(&mut self, fold: &'a Fold, map: &Map<'a>) -> Outcome<'a> {
-        let mut gathered = Gathered::new(fold.kind);
-        for key in map.keys() {
-            let step = if fold.two_names {
-                match map.get(&key) {
-                    Some(Ok(value)) => self.step(fold, &mut gathered, key, Some(value)),
-                    Some(Err(fault)) => gathered.fault(fault),
-                    None => Ok(false),
-                }
-            } else {
-                self.step(fold, &mut gathered, key, None)
-            };
-            if step? {
-                break;
-            }
-        }
-        gathered.result()
-    }
-
-    /// One item; true when no other has to be looked at.
-    fn step(
-        &mut self,
-        fold: &'a Fold,
-        gathered: &mut Gathered<'a>,
-        first: Value<'a>,
-        second: Option<Value<'a>>,
-    ) -> Result<bool, Fault> {
-        self.charge(gathered.cost_of_step())?;
-        let names = self.names.len();
-        let key = matches!(fold.kind, FoldKind::CollectMap).then(|| first.clone());
-        self.names.push(first);
-        self.names.extend(second);
-        let wanted = match fold.filter {
-            Some(filter) => match self.node(filter)? {
-                Value::Bool(wanted) => wanted,
-                _ => return Err(Fault::NoOverload),
-            },
-            None => true,
-        };
-        let outcome = if wanted { Some(self.node(fold.body)) } else { None };
-        self.names.truncate(names);
-        match outcome {
-            Some(Err(Fault::TooExpensive)) => Err(Fault::TooExpensive),
-            Some(outcome) => gathered.take(key, outcome),
-            None => Ok(false),
-        }
-    }
-}
-
-/// What a macro has so far.
-struct Gathered<'a> {
-    kind: FoldKind,
-    fault: Option<Fault>,
-    decided: bool,
-    count: u64,
-    items: Vec<Value<'a>>,
-    map: MadeMap<'a>,
-}
-
-impl<'a> Gathered<'a> {
-    fn new(kind: FoldKind) -> Gathered<'a> {
-        Gathered { kind, fault: None, decided: false, count: 0, items: Vec::new(), map: MadeMap::default() }
-    }
-
-    /// What a step costs besides what is worked out in it: the macro's own looking and putting.
-    fn cost_of_step(&self) -> u64 {
-        match self.kind {
-            FoldKind::All => 3,
-            FoldKind::Exists => 4,
-            FoldKind::ExistsOne => 2,
-            _ => 12,
-        }
-    }
-
-    /// Something could not be worked out. Whether that matters, the other items may still say.
-    fn fault(&mut self, fault: Fault) -> Result<bool, Fault> {
-        match (self.kind, fault) {
-            (_, Fault::TooExpensive) => Err(Fault::TooExpensive),
-            (FoldKind::All | FoldKind::Exists, fault) => {
-                self.fault.get_or_insert(fault);
-                Ok(false)
-            }
-            (_, fault) => Err(fault),
-        }
-    }
-
-    /// Takes what an item came to; true when no other has to be looked at.
-    fn take(&mut self, key: Option<Value<'a>>, outcome: Outcome<'a>) -> Result<bool, Fault> {
-        let value = match outcome {
-            Ok(value) => value,
-            Err(fault) => return self.fault(fault),
-        };
-        match (self.kind, value) {
-            (FoldKind::All, Value::Bool(flag)) => self.decided = !flag,
-            (FoldKind::Exists, Value::Bool(flag)) => self.decided = flag,
-            (FoldKind::ExistsOne, Value::Bool(flag)) => self.count += u64::from(flag),
-            (FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne, _) => {
-                return self.fault(Fault::error("no such overload"));
-            }
-            (FoldKind::CollectMap, value) => self.map.insert(key.unwrap_or(Value::Null), value)?,
-            (FoldKind::CollectEntries, Value::Map(entries)) => {
-                for key in entries.keys() {
-                    if let Some(value) = entries.get(&key) {
-                        self.map.insert(key, value?)?;
-                    }
-                }
-            }
-            (_, value) => self.items.push(value),
-        }
-        Ok(self.decided)
-    }
-
-    fn result(self) -> Outcome<'a> {
-        match self.kind {
-            FoldKind::All | FoldKind::Exists => match (self.decided, self.fault) {
-                (true, _) => Ok(Value::Bool(self.kind == FoldKind::Exists)),
-                (false, Some(fault)) => Err(fault),
-                (false, None) => Ok(Value::Bool(self.kind == FoldKind::All)),
-            },
-            FoldKind::ExistsOne => Ok(Value::Bool(self.count == 1)),
-            FoldKind::CollectMap | FoldKind::CollectEntries => Ok(Value::Map(Map::Made(Rc::new(self.map)))),
-            FoldKind::Collect | FoldKind::Bind => Ok(Value::list(self.items)),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::message::{Message, message};
 use super::{BUDGET, Here, Old, PER_RUN, Place, Ready, Verdict};
 use crate::cel::program::{Inputs, run};
-use crate::cel::value::{Fault as RunFault, Value as CelValue};
+use crate::cel::value::{Effort, Fault as RunFault, Value as CelValue};
 use crate::field::{Fault, FieldError, Path};
 use crate::schema::{Correlation, Schema};
 
@@ -19,7 +19,7 @@ pub(super) fn check(root: &Place, schema: &Schema, new: &Value, old: Option<Old<
         at_root: true,
     };
     let passed = old.is_some_and(|old| old.passed);
-    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, passed };
+    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, effort: Effort::new(), passed };
     // What is left when the budget is spent has been told; nothing more is said.
     let _ = walk.place(root, new, old.map(|old| old.object), change, &Path::ROOT);
     walk.verdict
@@ -28,7 +28,7 @@ pub(super) fn check(root: &Place, schema: &Schema, new: &Value, old: Option<Old<
 /// The same for a part of an object, of which nothing is let through because it was so before.
 pub(super) fn check_part(root: &Place, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let change = Change { itself: None, nearest: None, at_root: true };
-    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, passed: false };
+    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, effort: Effort::new(), passed: false };
     let _ = walk.place(root, new, old, change, &Path::ROOT);
     walk.verdict.errors
 }
@@ -69,6 +69,7 @@ struct Spent;
 struct Walk {
     verdict: Verdict,
     left: u64,
+    effort: Effort,
     passed: bool,
 }
 
@@ -170,7 +171,8 @@ impl Walk {
                 old,
                 old_is_optional: rule.optional_old_self,
             };
-            let (outcome, cost) = run(program, inputs, PER_RUN.min(self.left.saturating_add(1)));
+            let (outcome, cost) =
+                run(program, inputs, PER_RUN.min(self.left.saturating_add(1)), &mut self.effort);
             if cost > self.left {
                 return self.stop(here, path, NO_BUDGET.to_owned());
             }
@@ -233,7 +235,7 @@ impl Walk {
             }
             None => path,
         };
-        let detail = match message(rule, inputs, &mut self.left) {
+        let detail = match message(rule, inputs, &mut self.left, &mut self.effort) {
             Message::Made(text) => text,
             Message::Written if rule.message.is_empty() => format!("failed rule: {}", rule.rule),
             Message::Written => rule.message.to_string(),

@@ -2,7 +2,7 @@
 
 use super::{PER_RUN, Ready};
 use crate::cel::program::{Inputs, run};
-use crate::cel::value::{Fault, Value};
+use crate::cel::value::{Effort, Fault, Value};
 
 /// No message is longer.
 const LONGEST: usize = 5 * 1024;
@@ -18,11 +18,16 @@ pub(super) enum Message {
 }
 
 /// The message of a rule that does not hold.
-pub(super) fn message<'a>(rule: &'a Ready, inputs: Inputs<'a>, left: &mut u64) -> Message {
+pub(super) fn message<'a>(
+    rule: &'a Ready,
+    inputs: Inputs<'a>,
+    left: &mut u64,
+    effort: &mut Effort,
+) -> Message {
     let Some(program) = &rule.compiled.message else { return Message::Written };
     // The old value is there or not; a message never sees it as one that may not be there.
     let inputs = Inputs { old_is_optional: false, ..inputs };
-    let (outcome, cost) = run(program, inputs, PER_RUN.min(left.saturating_add(1)));
+    let (outcome, cost) = run(program, inputs, PER_RUN.min(left.saturating_add(1)), effort);
     if cost > *left {
         return Message::TooExpensive(
             "messageExpression evaluation failed due to running out of cost budget, no further validation rules will \

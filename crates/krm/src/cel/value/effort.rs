@@ -1,13 +1,13 @@
-//! What a run may take besides its cost.
+//! What rules may take besides their cost.
 
 use super::{Fault, Value};
 
-/// How many steps a run may take that its cost does not count.
-const MOST: u64 = 20_000_000;
+/// How many steps all rules of an object may take together that their costs do not count.
+const MOST: u64 = 10_000_000;
 /// So many bytes of a text are looked at in a step.
 const BYTES_IN_STEP: u64 = 32;
 
-/// Steps that a run can still take.
+/// Steps that rules can still take.
 ///
 /// Costs are those of Kubernetes, which asks little for some things that take long: whole objects compared, long texts
 /// measured. Few rules get to know of this; it keeps those few from holding up everybody.

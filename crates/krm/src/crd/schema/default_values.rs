@@ -171,3 +171,6 @@ fn field_below(path: &Path<'_>, mut error: FieldError) -> FieldError {
 fn flag(schema: &Value, field: &str) -> bool {
     schema.get(field).and_then(Value::as_bool).unwrap_or(false)
 }
+
+#[cfg(test)]
+mod tests;
