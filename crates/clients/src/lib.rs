@@ -1,0 +1,1 @@
+//! Other people's client libraries, compiled, against the running server. The stories are in `tests`.
