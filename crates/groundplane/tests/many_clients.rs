@@ -17,6 +17,8 @@ mod namespace;
 mod one_collection;
 #[path = "many_clients/one_object.rs"]
 mod one_object;
+#[path = "many_clients/rules.rs"]
+mod rules;
 
 /// How many there are.
 const CLIENTS: usize = 64;
@@ -48,4 +50,5 @@ on_each_ground! {
     one_of_many_creators_wins in one_collection,
     every_watcher_ends_up_with_the_list in one_collection,
     nothing_is_left_in_a_namespace_that_went in namespace,
+    no_rule_is_ever_broken in rules,
 }

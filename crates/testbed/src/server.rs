@@ -3,11 +3,13 @@
 mod client;
 mod identity;
 mod lines;
+mod pair;
 mod shared;
 
 pub use client::{Answer, Client, Failed};
 pub use identity::Identity;
 pub use lines::Lines;
+pub use pair::Pair;
 pub use shared::Shared;
 
 use std::io::{BufRead, BufReader};

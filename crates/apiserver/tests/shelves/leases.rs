@@ -18,6 +18,8 @@ use super::server::{Pair, Server, until};
 
 const LEASE: &str = "controller/stamps";
 const SHORT: Duration = Duration::from_secs(1);
+/// Longer than any write is tried again.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Writes its name on everything called `subject`, once it is let.
 struct Stamps {
@@ -75,11 +77,6 @@ async fn the_late_one_writes_nothing(first: &Server, second: &Server) {
     let stamps = Stamps { name: "first", gate: gates[0].clone(), refused: refused.clone() };
     tokio::spawn(run(Arc::new(stamps), Client::system(&first.api, "stamps").fenced(fence)));
     let fence = take(second, "second").await;
-    gates[0].add_permits(1);
-    let late = tokio::time::timeout(Duration::from_secs(20), refused.acquire()).await;
-    late.expect("the late one's write is refused").unwrap().forget();
-    assert_eq!(found(&http, &subject).await.unwrap().get("data"), None);
-
     let renewing = second.api.clone();
     let held = fence.clone();
     tokio::spawn(async move {
@@ -87,6 +84,11 @@ async fn the_late_one_writes_nothing(first: &Server, second: &Server) {
             tokio::time::sleep(SHORT / 4).await;
         }
     });
+    gates[0].add_permits(1);
+    let late = tokio::time::timeout(PATIENCE, refused.acquire()).await;
+    late.expect("the late one's write is refused").unwrap().forget();
+    assert_eq!(found(&http, &subject).await.unwrap().get("data"), None);
+
     let stamps = Stamps { name: "second", gate: gates[1].clone(), refused: Arc::new(Semaphore::new(0)) };
     gates[1].add_permits(1000);
     tokio::spawn(run(Arc::new(stamps), Client::system(&second.api, "stamps").fenced(fence)));

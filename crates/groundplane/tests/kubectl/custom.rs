@@ -152,3 +152,28 @@ fn server_side_apply_knows_the_lists_of_a_custom_kind() {
         assert_eq!(kubectl.run("get widget one -o jsonpath={.spec.ports[*].port}"), "443");
     });
 }
+
+#[test]
+fn rules_of_a_definition_are_told_when_they_are_broken() {
+    with_each(|kubectl| {
+        kubectl.run_with("create -f -", include_str!("../fixtures/gauges.json"));
+        kubectl.run("wait --for=condition=Established crd/gauges.rules.example.com --timeout=10s");
+        let gauge = |low: u32, count: u32| {
+            json!({
+                "apiVersion": "rules.example.com/v1", "kind": "Gauge", "metadata": {"name": "one"},
+                "spec": {"low": low, "high": 10, "count": count},
+            })
+            .to_string()
+        };
+        let said = kubectl.refused_with("create -f -", &gauge(11, 0));
+        assert!(said.contains("spec: Invalid value") && said.contains("low is 11, above high"), "{said}");
+        kubectl.run_with("apply -f -", &gauge(1, 5));
+        let said = kubectl.refused_with("apply -f -", &gauge(1, 4));
+        assert!(said.contains("spec.count: Forbidden: a count never falls"), "{said}");
+        let said = kubectl.refused("patch gauge one --type=merge -p '{\"spec\":{\"low\":12,\"count\":1}}'");
+        assert!(said.contains("above high") && said.contains("never falls"), "both are told at once: {said}");
+        let said = kubectl.refused_with("apply --server-side --force-conflicts -f -", &gauge(12, 5));
+        assert!(said.contains("above high"), "{said}");
+        kubectl.run_with("apply -f -", &gauge(10, 6));
+    });
+}

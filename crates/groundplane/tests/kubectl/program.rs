@@ -19,7 +19,7 @@ pub struct Kubectl {
 /// Tells a story with every kubectl there is, each time to a server of its own.
 pub fn with_each(story: impl Fn(&Kubectl)) {
     for (program, missing) in [
-        (on_path().or_else(|| parts::find("kubectl-1.32/kubectl")), "there is no kubectl on the path"),
+        (parts::find("kubectl-1.32/kubectl").or_else(on_path), "there is no kubectl"),
         (parts::find("kubectl-1.35/kubectl"), "kubectl 1.35 was not fetched; `cargo xtask test` does that"),
     ] {
         let Some(program) = program else {

@@ -2,20 +2,22 @@
 
 use testbed::etcd::Cluster;
 use testbed::need;
-use testbed::server::{Client, Server};
+use testbed::server::{Client, Pair, Server};
 
 const GROUNDPLANE: &str = env!("CARGO_BIN_EXE_groundplane");
 
-/// The servers, and what must live as long as they do.
-pub struct Ground {
-    servers: Vec<Server>,
-    _cluster: Option<Cluster>,
+/// The servers.
+pub enum Ground {
+    /// One with its own store.
+    One(Box<Server>),
+    /// Two on one etcd.
+    Two(Box<Pair>),
 }
 
 impl Ground {
     /// One server with its own store.
     pub fn embedded() -> Ground {
-        Ground { servers: vec![Server::fresh(GROUNDPLANE, &[]).unwrap()], _cluster: None }
+        Ground::One(Box::new(Server::fresh(GROUNDPLANE, &[]).unwrap()))
     }
 
     /// Two servers on one etcd; `None`, said plainly, when there is no etcd to be had.
@@ -24,20 +26,15 @@ impl Ground {
             need::passed_over("there is no etcd");
             return None;
         }
-        let cluster = Cluster::start(1).unwrap();
-        let endpoints = cluster.endpoints().join(",");
-        let first = Server::fresh(GROUNDPLANE, &["--etcd", &endpoints]).unwrap();
-        // The second is a copy of the first: the same authority, the same keys.
-        let data = first.data().with_file_name("second");
-        let copied = std::process::Command::new("cp").arg("-r").arg(first.data()).arg(&data).status();
-        assert!(copied.unwrap().success());
-        let second = Server::start(GROUNDPLANE, &data, &["--etcd", &endpoints]).unwrap();
-        // The folder of the first holds that of the second, and goes last.
-        Some(Ground { servers: vec![second, first], _cluster: Some(cluster) })
+        Some(Ground::Two(Box::new(Pair::start(GROUNDPLANE).unwrap())))
     }
 
     /// A client with connections of its own; one client's server is the next one's other.
     pub fn client(&self, number: usize) -> Client {
-        self.servers[number % self.servers.len()].client()
+        match self {
+            Ground::One(server) => server.client(),
+            Ground::Two(pair) if number.is_multiple_of(2) => pair.first.client(),
+            Ground::Two(pair) => pair.second.client(),
+        }
     }
 }

@@ -1,0 +1,157 @@
+//! Two servers on one etcd are one to their clients: what one is told the other knows, and when one goes the other
+//! goes on.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testbed::etcd::Cluster;
+use testbed::need;
+use testbed::server::{Client, Pair};
+
+const GROUNDPLANE: &str = env!("CARGO_BIN_EXE_groundplane");
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// Two servers; `None`, said plainly, when there is no etcd to be had.
+fn pair() -> Option<Pair> {
+    if !Cluster::available() {
+        need::passed_over("there is no etcd");
+        return None;
+    }
+    Some(Pair::start(GROUNDPLANE).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_is_told_the_other_knows_at_once() {
+    let Some(pair) = pair() else { return };
+    let (first, second) = (pair.first.client(), pair.second.client());
+    for round in 0..50 {
+        let (writer, reader) = if round % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        let map = json!({"metadata": {"name": format!("map-{round}")}});
+        let made = writer.post(MAPS, &map).await.unwrap();
+        assert_eq!(made.code, 201, "{}", made.text());
+        let read = reader.get(&format!("{MAPS}/map-{round}")).await.unwrap();
+        assert_eq!(read.json(), made.json(), "round {round}");
+        let listed = reader.get(MAPS).await.unwrap().json();
+        assert_eq!(listed["items"].as_array().unwrap().len(), round + 1);
+    }
+    let secret = json!({"metadata": {"name": "sealed"}, "stringData": {"k": "correct horse"}});
+    assert_eq!(first.post("/api/v1/namespaces/default/secrets", &secret).await.unwrap().code, 201);
+    let read = second.get("/api/v1/namespaces/default/secrets/sealed").await.unwrap().json();
+    assert_eq!(read["data"]["k"], "Y29ycmVjdCBob3JzZQ==");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_and_rights_from_one_count_on_the_other() {
+    let Some(pair) = pair() else { return };
+    let (first, second) = (pair.first.client(), pair.second.client());
+    let account = json!({"metadata": {"name": "worker"}});
+    first.post("/api/v1/namespaces/default/serviceaccounts", &account).await.unwrap();
+    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+    let token =
+        first.post("/api/v1/namespaces/default/serviceaccounts/worker/token", &request).await.unwrap();
+    let token = token.json()["status"]["token"].as_str().unwrap().to_owned();
+    let worker = pair.second.stranger().with_token(&token);
+    assert_eq!(worker.get(MAPS).await.unwrap().code, 403, "known on the other, and not allowed");
+
+    let rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    let role = json!({"metadata": {"name": "reader"}, "rules": rules});
+    assert_eq!(first.post(&format!("{rbac}/roles"), &role).await.unwrap().code, 201);
+    let binding = json!({
+        "metadata": {"name": "readers"},
+        "subjects": [{"kind": "ServiceAccount", "name": "worker", "namespace": "default"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
+    });
+    assert_eq!(first.post(&format!("{rbac}/rolebindings"), &binding).await.unwrap().code, 201);
+    // Rights travel as changes do: a moment, not a restart.
+    until("the right counts", async || worker.get(MAPS).await.unwrap().code == 200).await;
+    assert_eq!(second.delete(&format!("{rbac}/rolebindings/readers")).await.unwrap().code, 200);
+    assert_eq!(worker.get(MAPS).await.unwrap().code, 403, "taken away where it is asked");
+    first.delete("/api/v1/namespaces/default/serviceaccounts/worker").await.unwrap();
+    until("the token is dead", async || worker.get(MAPS).await.unwrap().code == 401).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_defined_on_one_is_served_by_the_other_within_a_second() {
+    let Some(pair) = pair() else { return };
+    let (first, second) = (pair.first.client(), pair.second.client());
+    let definition: Value = serde_json::from_str(include_str!("fixtures/gauges.json")).unwrap();
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(first.post(path, &definition).await.unwrap().code, 201);
+    let begun = Instant::now();
+    let gauges = "/apis/rules.example.com/v1/namespaces/default/gauges";
+    until("the kind is served", async || second.get(gauges).await.unwrap().code == 200).await;
+    eprintln!("served by the other after {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
+    let discovered = second.get("/apis/rules.example.com/v1").await.unwrap().json();
+    assert_eq!(discovered["resources"][0]["kind"], "Gauge");
+    let gone = second.delete(&format!("{path}/gauges.rules.example.com")).await.unwrap();
+    assert_eq!(gone.code, 200);
+    until("the kind is gone", async || first.get(gauges).await.unwrap().code == 404).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_one_is_killed_watches_go_on_at_the_other_and_so_does_the_work() {
+    let Some(Pair { second, first, cluster: _cluster, folder: _folder }) = pair() else { return };
+    let (going, staying) = (first.client(), second.client());
+    let start = newest(&going).await;
+    let mut watch = going.watch(&format!("{MAPS}?watch=1&resourceVersion={start}")).await.unwrap();
+    for number in 0..10 {
+        make(&staying, number).await;
+    }
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        told.push(name_and_version(&watch.next().await.unwrap()));
+    }
+    first.kill();
+    while let Some(line) = watch.next().await {
+        told.push(name_and_version(&line));
+    }
+    for number in 10..20 {
+        make(&staying, number).await;
+    }
+    let last = &told.last().unwrap().1;
+    let mut watch = staying.watch(&format!("{MAPS}?watch=1&resourceVersion={last}")).await.unwrap();
+    while told.len() < 20 {
+        told.push(name_and_version(&watch.next().await.unwrap()));
+    }
+    let names: Vec<String> = (0..20).map(|number| format!("map-{number}")).collect();
+    assert_eq!(told.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names, "each once, in order");
+
+    // The first led the controllers and is dead; the other takes over when its lease has run out.
+    let namespace = json!({"metadata": {"name": "going"}});
+    assert_eq!(staying.post("/api/v1/namespaces", &namespace).await.unwrap().code, 201);
+    let inside = json!({"metadata": {"name": "inside"}});
+    staying.post("/api/v1/namespaces/going/configmaps", &inside).await.unwrap();
+    assert_eq!(staying.delete("/api/v1/namespaces/going").await.unwrap().code, 200);
+    let begun = Instant::now();
+    until("the namespace is emptied and gone", async || {
+        staying.get("/api/v1/namespaces/going").await.unwrap().code == 404
+    })
+    .await;
+    eprintln!("the work went on after {:?}", begun.elapsed());
+}
+
+async fn make(client: &Client, number: usize) {
+    let map = json!({"metadata": {"name": format!("map-{number}")}});
+    assert_eq!(client.post(MAPS, &map).await.unwrap().code, 201);
+}
+
+async fn newest(client: &Client) -> String {
+    client.get(MAPS).await.unwrap().json()["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
+}
+
+fn name_and_version(line: &Value) -> (String, String) {
+    let metadata = &line["object"]["metadata"];
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{line}")).to_owned();
+    (text(&metadata["name"]), text(&metadata["resourceVersion"]))
+}
+
+async fn until(what: &str, mut happens: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !happens().await {
+        assert!(begun.elapsed() < Duration::from_secs(60), "still waiting until {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
