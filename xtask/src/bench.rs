@@ -7,6 +7,13 @@ use crate::step::{self, Failure};
 /// What can be measured.
 #[derive(Subcommand)]
 pub enum What {
+    /// Creates, gets, patches, applies, lists, watches, memory and start of an API server, beside kube-apiserver.
+    #[command(disable_help_flag = true)]
+    Api {
+        /// Handed on to the bench as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Writes, reads, lists, watch fan-out, memory and reopening of the store.
     // Its own `--help` says more.
     #[command(disable_help_flag = true)]
@@ -19,8 +26,11 @@ pub enum What {
 
 pub fn run(what: &What) -> Result<(), Failure> {
     match what {
-        What::Store { args } => {
-            step::run(step::cargo(["bench", "--package", "store", "--bench", "store", "--"]).args(args))
-        }
+        What::Api { args } => bench("groundplane", "api", args),
+        What::Store { args } => bench("store", "store", args),
     }
+}
+
+fn bench(package: &str, name: &str, args: &[String]) -> Result<(), Failure> {
+    step::run(step::cargo(["bench", "--package", package, "--bench", name, "--"]).args(args))
 }

@@ -24,7 +24,8 @@ Examples:
   cargo xtask test                        everything, as the CI runs it
   cargo xtask test --quick                format, lints and the short tests
   cargo xtask test --crash-rounds 1000    a longer crash loop
-  cargo xtask bench store                 the store's speed beside bare redb and bare etcd";
+  cargo xtask bench store                 the store's speed beside bare redb and bare etcd
+  cargo xtask bench api                   the server's speed beside kube-apiserver's";
 
 #[derive(Subcommand)]
 enum Command {
@@ -64,6 +65,9 @@ mod tests {
         let cli = Cli::try_parse_from(["xtask", "bench", "store", "--objects", "50000"]).unwrap();
         let Command::Bench(bench::What::Store { args }) = cli.command else { panic!("not the bench") };
         assert_eq!(args, ["--objects", "50000"]);
+        let cli = Cli::try_parse_from(["xtask", "bench", "api", "--", "--kubeconfig", "f"]).unwrap();
+        let Command::Bench(bench::What::Api { args }) = cli.command else { panic!("not the bench") };
+        assert_eq!(args, ["--kubeconfig", "f"]);
     }
 
     #[test]

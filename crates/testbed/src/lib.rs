@@ -1,5 +1,7 @@
-//! Real parts for tests: clusters of other people's servers, our own, and checkers of recorded histories.
+//! Real parts for tests and benches: clusters of other people's servers, our own, checkers of recorded histories, and
+//! how figures are told.
 
+pub mod bench;
 pub mod etcd;
 pub mod linearizable;
 pub mod need;

@@ -11,8 +11,8 @@ use crate::bare_etcd::BareEtcd;
 use crate::load::{Filled, Kind, Measured, Subject};
 use crate::options::Options;
 use crate::ours::Ours;
-use crate::report::{Cell, Table};
 use crate::{Outcome, machine};
+use testbed::bench::report::{Cell, Table};
 
 /// Objects of each: etcd takes a while to fill.
 const OBJECTS: usize = 5_000;

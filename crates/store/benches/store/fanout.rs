@@ -8,12 +8,13 @@ use store::{Level, Store};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::load::{Filled, Subject, percentile};
+use crate::load::{Filled, Subject};
 use crate::objects::PREFIX;
 use crate::options::Options;
 use crate::ours::{self, Ours};
-use crate::report::{Cell, Table};
 use crate::{Outcome, machine};
+use testbed::bench::percentile;
+use testbed::bench::report::{Cell, Table};
 
 const WATCHERS: usize = 1_000;
 

@@ -5,11 +5,12 @@ use std::time::Instant;
 use store::{At, Key, Level, Revision};
 
 use crate::Outcome;
-use crate::load::{Filled, Subject, percentile};
+use crate::load::{Filled, Subject};
 use crate::objects;
 use crate::options::Options;
 use crate::ours::{self, Ours};
-use crate::report::{Cell, Table};
+use testbed::bench::percentile;
+use testbed::bench::report::{Cell, Table};
 
 const CHANGES: usize = 1_000;
 

@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::Outcome;
-use crate::load::percentile;
 use crate::objects::{FIFTH, PREFIX};
 use crate::options::Options;
-use crate::report::{Cell, Table};
 use crate::stage::{OBJECTS, Stage};
+use testbed::bench::percentile;
+use testbed::bench::report::{Cell, Table};
 
 pub async fn measure(stage: &Stage, options: &Options) -> Outcome<Table> {
     let mut table =

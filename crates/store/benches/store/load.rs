@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use testbed::bench::percentile;
 use tokio::task::JoinSet;
 
 use crate::objects::{Bodies, Random};
@@ -128,13 +129,6 @@ impl Measured {
     pub fn latency(&mut self, share: f64) -> f64 {
         percentile(&mut self.latencies, share) / 1_000.0
     }
-}
-
-/// The value that this share of `values` does not exceed.
-pub fn percentile(values: &mut [u32], share: f64) -> f64 {
-    values.sort_unstable();
-    let at = (values.len() as f64 * share) as usize;
-    values.get(at.min(values.len().saturating_sub(1))).map_or(0.0, |value| f64::from(*value))
 }
 
 async fn all<T: 'static>(mut tasks: JoinSet<Outcome<T>>) -> Outcome<Vec<T>> {

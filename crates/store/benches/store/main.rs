@@ -8,27 +8,22 @@ mod fanout;
 mod history;
 mod lists;
 mod load;
-mod machine;
 mod memory;
 mod objects;
 mod options;
 mod ours;
 mod reads;
-mod report;
 mod stage;
 mod writes;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use testbed::bench::report::Report;
+use testbed::bench::{Failure, Outcome, machine};
 
 use crate::options::{Options, Section};
-use crate::report::Report;
 use crate::stage::Stage;
-
-/// What went wrong, for the person at the terminal.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Outcome<T = ()> = Result<T, Failure>;
 
 fn main() -> ExitCode {
     let options = Options::parse();

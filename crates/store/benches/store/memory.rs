@@ -12,8 +12,8 @@ use crate::load::Filled;
 use crate::objects::Bodies;
 use crate::options::{Options, Step};
 use crate::ours::Ours;
-use crate::report::{Cell, Table};
 use crate::{Outcome, machine};
+use testbed::bench::report::{Cell, Table};
 
 /// Memory of an object, in its own bytes.
 const FLOOR: f64 = 1.6;
@@ -97,7 +97,7 @@ fn row(objects: usize, after: &str, measured: &Value) -> Vec<Cell> {
         Cell::text(after),
         Cell::number(number("grown") / f64::from(1 << 20), 0),
         Cell::number(memory, 0),
-        Cell::floor(memory / object, FLOOR),
+        Cell::at_most(memory / object, FLOOR),
         Cell::number(number("file") / f64::from(1 << 20), 0),
         Cell::text(format!("{:.2}×", file / object)),
         if after == "writing them" { Cell::Empty } else { opened },

@@ -12,8 +12,8 @@ use crate::Outcome;
 use crate::load::{Filled, Kind, Subject};
 use crate::objects::{self, Random};
 use crate::options::Options;
-use crate::report::{Cell, Table};
 use crate::stage::{OBJECTS, Stage};
+use testbed::bench::report::{Cell, Table};
 
 /// Writers beside the readers.
 const WRITERS: usize = 16;

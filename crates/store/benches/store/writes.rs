@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::load::{Kind, Measured};
 use crate::options::Options;
-use crate::report::{Cell, Table};
 use crate::stage::Stage;
 use crate::{Outcome, machine};
+use testbed::bench::report::{Cell, Table};
 
 /// CPU of a write, in those of bare redb.
 const FLOOR: f64 = 1.5;
@@ -41,7 +41,7 @@ pub async fn measure(stage: &Stage, options: &Options) -> Outcome<Table> {
             let load = format!("{} by {writers}", if kind == Kind::Update { "update" } else { "create" });
             let ratio = ours.cpu_per_write() / bare.cpu_per_write();
             tidying /= ours.writes.max(1) as f64;
-            table.row(row(&load, "ours", &mut ours, Cell::number(tidying, 1), Cell::floor(ratio, FLOOR)));
+            table.row(row(&load, "ours", &mut ours, Cell::number(tidying, 1), Cell::at_most(ratio, FLOOR)));
             table.row(row(&load, "bare redb", &mut bare, Cell::Empty, Cell::Empty));
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::Outcome;
+use super::Outcome;
 
 /// Linux counts in hundredths of a second towards programs, whatever it uses inside.
 const TICKS_PER_SECOND: u64 = 100;
@@ -24,8 +24,13 @@ pub fn cpu_of(process: &str) -> Outcome<Duration> {
 
 /// Memory of this process that is really there, in bytes.
 pub fn resident() -> Outcome<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    memory_of("self", "VmRSS:")
+}
+
+/// The same of another process: `VmRSS:` as it is now, `VmHWM:` the most there ever was.
+pub fn memory_of(process: &str, field: &str) -> Outcome<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
     let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kibibytes * 1024)
 }
@@ -50,9 +55,14 @@ pub fn describe() -> Outcome<String> {
     let cores = std::thread::available_parallelism()?;
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown CPU");
+    let model = model.trim_matches([':', '\t', ' ']);
+    Ok(format!("{cores} cores, {model}; load average at the start {}", load()))
+}
+
+/// How many want the cores, on average over the last minute.
+pub fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default();
-    Ok(format!("{cores} cores, {}; load average at the start {load}", model.trim_matches([':', '\t', ' '])))
+    load.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// The size of a file, in bytes.

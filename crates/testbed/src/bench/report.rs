@@ -1,13 +1,17 @@
 //! Tables for people, and the same as JSON.
 
+#![allow(clippy::print_stdout, reason = "a report for people: what it prints is what it is for")]
+
 use serde_json::{Value, json};
 
 /// Everything that was measured.
 pub struct Report {
+    /// Where it was measured.
     pub machine: String,
     tables: Vec<Table>,
 }
 
+/// One table of figures.
 pub struct Table {
     name: &'static str,
     title: &'static str,
@@ -16,36 +20,74 @@ pub struct Table {
     note: String,
 }
 
+/// One figure.
 #[derive(Clone)]
 pub enum Cell {
+    /// Nothing to say.
     Empty,
+    /// Words.
     Text(String),
+    /// A figure.
     Number {
+        /// The figure.
         value: f64,
+        /// How many digits after the point are shown.
         digits: usize,
     },
-    /// A ratio that must not be above its floor.
-    Floor {
+    /// A figure with a bound that it must keep.
+    Bound {
+        /// The figure.
         value: f64,
+        /// What it must not pass.
         limit: f64,
+        /// From which side.
+        side: Side,
+        /// What it is counted in.
+        unit: &'static str,
     },
 }
 
+/// On which side of its bound a figure must stay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Not above it.
+    AtMost,
+    /// Not below it.
+    AtLeast,
+}
+
 impl Cell {
+    /// Words.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell::Text(text.into())
     }
 
+    /// A figure.
     pub fn number(value: f64, digits: usize) -> Cell {
         Cell::Number { value, digits }
     }
 
-    pub fn floor(value: f64, limit: f64) -> Cell {
-        Cell::Floor { value, limit }
+    /// A ratio that must not be above its limit.
+    pub fn at_most(value: f64, limit: f64) -> Cell {
+        Cell::Bound { value, limit, side: Side::AtMost, unit: "×" }
+    }
+
+    /// A ratio that must not be below its limit.
+    pub fn at_least(value: f64, limit: f64) -> Cell {
+        Cell::Bound { value, limit, side: Side::AtLeast, unit: "×" }
+    }
+
+    /// A time that must not be longer than its limit, in seconds.
+    pub fn within(seconds: f64, limit: f64) -> Cell {
+        Cell::Bound { value: seconds, limit, side: Side::AtMost, unit: " s" }
     }
 
     fn holds(&self) -> bool {
-        !matches!(self, Cell::Floor { value, limit } if value > limit)
+        match self {
+            Cell::Bound { value, limit, side: Side::AtMost, .. } => value <= limit,
+            Cell::Bound { value, limit, side: Side::AtLeast, .. } => value >= limit,
+            _ => true,
+        }
     }
 
     fn shown(&self) -> String {
@@ -53,8 +95,11 @@ impl Cell {
             Cell::Empty => String::new(),
             Cell::Text(text) => text.clone(),
             Cell::Number { value, digits } => grouped(*value, *digits),
-            Cell::Floor { value, limit } => {
-                format!("{value:.2}× (≤ {limit}) {}", if self.holds() { "ok" } else { "MISSED" })
+            Cell::Bound { value, limit, side, unit } => {
+                let sign = if *side == Side::AtMost { "≤" } else { "≥" };
+                let digits = if *value < 10.0 { 2 } else { 1 };
+                let held = if self.holds() { "ok" } else { "MISSED" };
+                format!("{value:.digits$}{unit} ({sign} {limit}) {held}")
             }
         }
     }
@@ -64,20 +109,25 @@ impl Cell {
             Cell::Empty => Value::Null,
             Cell::Text(text) => json!(text),
             Cell::Number { value, .. } => json!(value),
-            Cell::Floor { value, limit } => json!({ "value": value, "limit": limit, "ok": self.holds() }),
+            Cell::Bound { value, limit, .. } => {
+                json!({ "value": value, "limit": limit, "ok": self.holds() })
+            }
         }
     }
 }
 
 impl Table {
+    /// An empty table.
     pub fn new(name: &'static str, title: &'static str, columns: &[&'static str]) -> Table {
         Table { name, title, columns: columns.to_vec(), rows: Vec::new(), note: String::new() }
     }
 
+    /// Adds a line; one cell for each column.
     pub fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
     }
 
+    /// What has to be known to read it.
     pub fn note(&mut self, note: &str) {
         self.note = note.to_owned();
     }
@@ -118,6 +168,7 @@ impl Table {
 }
 
 impl Report {
+    /// An empty report.
     pub fn new(machine: String) -> Report {
         Report { machine, tables: Vec::new() }
     }
@@ -128,10 +179,12 @@ impl Report {
         self.tables.push(table);
     }
 
+    /// Whether every figure keeps its bound.
     pub fn all_floors_hold(&self) -> bool {
         self.tables.iter().flat_map(|table| table.rows.iter().flatten()).all(Cell::holds)
     }
 
+    /// All figures, for machines.
     pub fn to_json(&self) -> String {
         let tables: Vec<Value> = self.tables.iter().map(Table::to_json).collect();
         format!("{:#}\n", json!({ "machine": self.machine, "tables": tables }))
