@@ -1,6 +1,7 @@
 //! Groundplane: one control plane from the rack to the workload, in one binary.
 
 mod failure;
+mod keys;
 mod log;
 mod serve;
 
@@ -23,13 +24,16 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run the control plane.
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
+    /// Make the keys and certificates of a server on etcd, without starting it.
+    Keys(keys::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Serve(arguments) => serve::run(*arguments),
+        Command::Keys(arguments) => keys::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,8 +2,9 @@
 
 mod bootstrap;
 mod controllers;
-mod data;
+pub mod data;
 mod open;
+mod supervisor;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -180,9 +181,11 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline, stopped));
     tokio::spawn(renew(credentials, tls, url.clone()));
     tell(&url, &kubeconfig);
+    supervisor::ready();
 
     wait_for_signal().await;
     tracing::info!("stopping");
+    supervisor::stopping();
     stopping.store(true, Ordering::Relaxed);
     let _ = stop.send(true);
     // Closing the store ends the watches, so that their connections can end too.

@@ -11,6 +11,7 @@ mod field_path;
 mod go_text;
 mod json_schema;
 mod naming;
+mod of_kind;
 mod schema;
 mod shape;
 mod spec;
@@ -29,6 +30,7 @@ pub use definition::{Column, Conversion, Definition, Names, Scale, Scope, Versio
 pub(crate) use field_path::FieldPath;
 pub use json_schema::{Additional, Dependency, Items, JsonSchema, Rule};
 pub use naming::{TakenNames, accept_names, establish};
+pub use of_kind::of_kind;
 pub use shape::{Malformed, SHAPE, decode};
 pub use validate::{Approval, approval, validate_create, validate_status_update, validate_update};
 pub use warnings::warnings;

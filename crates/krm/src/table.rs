@@ -66,6 +66,11 @@ impl Columns {
         &self.definitions
     }
 
+    /// The columns as `additionalPrinterColumns` has them, without the name and those that are worked out.
+    pub fn declared(&self) -> Vec<Value> {
+        self.columns.iter().filter_map(Column::declared).collect()
+    }
+
     /// The cells of an object, one for each column.
     pub fn cells(&self, object: &Value, now: Moment) -> Vec<Value> {
         self.columns.iter().map(|column| column.cell(object, now)).collect()

@@ -45,6 +45,8 @@ pub struct Column {
     /// What is said of it.
     pub definition: ColumnDefinition,
     source: Source,
+    /// Where a definition says that its cells are; nowhere when they are worked out.
+    path: Option<String>,
 }
 
 /// Where the cells of a column come from.
@@ -65,7 +67,7 @@ impl Column {
             priority: 0,
         };
         let name = |object: &Value, _| object.pointer("/metadata/name").cloned().unwrap_or_else(|| "".into());
-        Column { definition, source: Source::Own(name) }
+        Column { definition, source: Source::Own(name), path: None }
     }
 
     /// How long an object has been there.
@@ -78,12 +80,12 @@ impl Column {
             priority: 0,
         };
         let age = |object: &Value, now| age_of(object.pointer("/metadata/creationTimestamp"), now).into();
-        Column { definition, source: Source::Own(age) }
+        Column { definition, source: Source::Own(age), path: Some(".metadata.creationTimestamp".to_owned()) }
     }
 
     /// A column whose cells a kind makes itself, from an object and the time it is shown at.
     pub fn own(definition: ColumnDefinition, cell: fn(&Value, Moment) -> Value) -> Column {
-        Column { definition, source: Source::Own(cell) }
+        Column { definition, source: Source::Own(cell), path: None }
     }
 
     /// A column that a custom resource declares in `additionalPrinterColumns`.
@@ -105,7 +107,25 @@ impl Column {
             description,
             priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
         };
-        Ok(Column { definition, source: Source::Path(parsed) })
+        Ok(Column { definition, source: Source::Path(parsed), path: Some(path) })
+    }
+
+    /// The column as `additionalPrinterColumns` has it; `None` when its cells are worked out.
+    pub(super) fn declared(&self) -> Option<Value> {
+        let path = self.path.as_deref()?;
+        let ColumnDefinition { name, type_name, format, description, priority } = &self.definition;
+        let mut declared = json!({"name": name, "type": type_name, "jsonPath": path});
+        if !format.is_empty() {
+            declared["format"] = json!(format);
+        }
+        // What is said of it when nobody says anything, or by the server of its own columns, says nothing.
+        if !description.ends_with(path) && description != ABOUT_AGE {
+            declared["description"] = json!(description);
+        }
+        if *priority != 0 {
+            declared["priority"] = json!(priority);
+        }
+        Some(declared)
     }
 
     pub(super) fn cell(&self, object: &Value, now: Moment) -> Value {
