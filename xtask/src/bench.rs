@@ -22,11 +22,19 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Compiling, validating and comparing the design of a large site.
+    #[command(disable_help_flag = true)]
+    Design {
+        /// Handed on to the bench as they are; `--check` fails when a floor is missed.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
 }
 
 pub fn run(what: &What) -> Result<(), Failure> {
     match what {
         What::Api { args } => bench("groundplane", "api", args),
+        What::Design { args } => bench("design", "design", args),
         What::Store { args } => bench("store", "store", args),
     }
 }

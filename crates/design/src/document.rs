@@ -1,7 +1,9 @@
 //! Documents: the envelope around every piece of a design, in the current and in the older form.
 
+pub mod airship;
 mod envelope;
 mod load;
+pub mod native;
 
 pub use envelope::{Document, DocumentError, DocumentId, Envelope};
 pub use load::{LoadError, Loaded, load, parse};

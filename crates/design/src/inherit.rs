@@ -10,8 +10,10 @@ mod interfaces;
 mod keyed;
 mod ledger;
 mod lists;
+pub(crate) mod machine;
 mod refusal;
 mod scalars;
+mod secrets;
 mod settings;
 mod storage;
 
@@ -19,3 +21,4 @@ pub use chain::{Effective, Profiles};
 pub use explain::{Explanation, explain};
 pub use ledger::{Change, Ledger, Manner};
 pub use refusal::Refusal;
+pub use secrets::{is_secret, shown};

@@ -1,9 +1,11 @@
 //! Site design: reads documents, layers them, and computes what every node shall be, with the origin of each value.
 
+pub mod as_built;
 pub mod compile;
 pub mod deckhand;
 pub mod document;
 pub mod inherit;
 pub mod model;
+pub mod reach;
 pub mod validate;
 pub mod yaml;

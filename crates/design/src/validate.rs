@@ -7,6 +7,7 @@ mod addresses_in_dhcp_ranges;
 mod allowed_networks;
 mod bonds;
 mod boot_action_reach;
+mod boot_macs;
 mod boot_storage;
 mod cidrs;
 mod dangling_references;
@@ -18,8 +19,12 @@ mod hugepages;
 mod ip_locality;
 mod ipmi;
 mod libvirt;
+mod machines;
+mod malformed_addresses;
 mod mountpoints;
 mod mtus;
+mod name_servers;
+mod overlapping_networks;
 mod packages;
 mod partitioning;
 mod platforms;
@@ -27,14 +32,18 @@ mod ranges;
 mod redfish;
 mod sizing;
 mod subnet;
+mod told;
 mod trunking;
+mod unresolved_aliases;
+mod vlans;
 
 pub use finding::{Finding, Report, Severity, Validator};
+pub use told::{Code, Told, codes, tell};
 
 use crate::{compile::Site, model::Design};
 
 /// All validators, in the order they run. Those the original has come first, in its order.
-pub const VALIDATORS: [&Validator; 23] = [
+pub const VALIDATORS: [&Validator; 30] = [
     &boot_storage::VALIDATOR,
     &cidrs::VALIDATOR,
     &hugepages::VALIDATOR,
@@ -58,6 +67,13 @@ pub const VALIDATORS: [&Validator; 23] = [
     &ranges::VALIDATOR,
     &addresses_in_dhcp_ranges::VALIDATOR,
     &device_aliases::VALIDATOR,
+    &unresolved_aliases::VALIDATOR,
+    &machines::VALIDATOR,
+    &malformed_addresses::VALIDATOR,
+    &name_servers::VALIDATOR,
+    &vlans::VALIDATOR,
+    &boot_macs::VALIDATOR,
+    &overlapping_networks::VALIDATOR,
 ];
 
 /// Runs every validator over an effective site.

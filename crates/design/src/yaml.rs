@@ -11,7 +11,9 @@ mod reader;
 mod scalar;
 mod text;
 mod value;
+mod write;
 
 pub use map::{Entry, Key, Map};
 pub use reader::{Stream, Warning, YamlError, read};
 pub use value::{Node, Position, Value};
+pub use write::write;

@@ -5,7 +5,10 @@ mod keys;
 mod log;
 mod serve;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, BufWriter, Write as _},
+    process::{ExitCode, Termination as _},
+};
 
 use clap::{Parser, Subcommand};
 
@@ -27,6 +30,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Make the keys and certificates of a server on etcd, without starting it.
     Keys(keys::Arguments),
+    /// Compile, validate and compare the design of a site, from files and without a server.
+    Design(design_cli::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Keys(arguments) => keys::run(&arguments),
+        Command::Design(arguments) => return design(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,4 +48,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The commands of a design write much and are done: what they write is gathered, and flushed at the end.
+fn design(arguments: &design_cli::Arguments) -> ExitCode {
+    let (mut out, mut err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
+    let ended = design_cli::run(arguments, &mut design_cli::Streams { out: &mut out, err: &mut err });
+    // Whoever does not listen any more has seen enough.
+    let _ = out.flush();
+    ended.report()
 }

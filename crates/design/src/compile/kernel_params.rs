@@ -20,7 +20,7 @@ fn referred(value: &str, profile: &HardwareProfile) -> Option<String> {
     match what {
         "cpuset" => profile.cpu_sets.as_ref()?.get(rest).map(|set| set.value.clone()),
         "hugepages" => {
-            let (pool, field) = rest.rsplit_once('.')?;
+            let (pool, field) = rest.split_once('.')?;
             let pool = profile.hugepages.iter().flatten().find(|one| one.name.value == pool)?;
             match field {
                 "size" => text(&pool.size).map(str::to_owned),

@@ -15,13 +15,24 @@ pub type LshwInputs = HashMap<String, Lshw>;
 #[derive(Clone, Debug, Default)]
 pub struct Lshw {
     devices: Vec<Device>,
+    /// What it says of the machine as a whole.
+    pub(crate) system: Option<Device>,
+    /// What it says of the BIOS.
+    pub(crate) firmware: Option<Device>,
 }
 
-#[derive(Clone, Debug)]
-struct Device {
-    is_network: bool,
-    bus_info: String,
+/// One device that lshw saw.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Device {
+    class: String,
+    bus_info: Option<String>,
     logical_name: Option<String>,
+    pub(crate) product: Option<String>,
+    pub(crate) vendor: Option<String>,
+    pub(crate) serial: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) capabilities: Vec<String>,
 }
 
 /// The output of lshw is not XML: it was cut off, or is something else.
@@ -34,8 +45,15 @@ impl Lshw {
     pub fn parse(xml: &str) -> Result<Self, LshwError> {
         let options = roxmltree::ParsingOptions { allow_dtd: false, ..Default::default() };
         let document = roxmltree::Document::parse_with_options(xml, options)?;
-        let nodes = document.descendants().filter(|node| node.has_tag_name("node"));
-        Ok(Self { devices: nodes.filter_map(Device::of).collect() })
+        let nodes = || document.descendants().filter(|node| node.has_tag_name("node"));
+        let first = |attribute: &str, value: &str| {
+            nodes().find(|node| node.attribute(attribute) == Some(value)).map(|node| Device::of(&node))
+        };
+        Ok(Self {
+            devices: nodes().map(|node| Device::of(&node)).collect(),
+            system: first("class", "system"),
+            firmware: first("id", "firmware"),
+        })
     }
 
     /// What the system calls each alias of a profile; an alias that is not found stands for itself.
@@ -54,35 +72,70 @@ impl Lshw {
 
     /// What the system calls one device; nothing if lshw did not see it.
     pub fn find(&self, alias: &DeviceAlias) -> Option<&str> {
-        let address = text(&alias.address)?;
-        let device = match address.strip_prefix("regexp:") {
-            Some(pattern) => self.matching(pattern)?,
+        self.device(alias)?.name()
+    }
+
+    /// The device an alias stands for: by its address, else by its MAC address or serial number.
+    pub(crate) fn device(&self, alias: &DeviceAlias) -> Option<&Device> {
+        let Some(address) = text(&alias.address) else {
+            let is_meant = |device: &&Device| {
+                let mac = text(&alias.mac).filter(|_| device.class == "network");
+                let serial = device.serial.as_deref();
+                serial.is_some_and(|serial| {
+                    mac.is_some_and(|mac| mac.eq_ignore_ascii_case(serial))
+                        || text(&alias.serial) == Some(serial)
+                })
+            };
+            return self.devices.iter().find(is_meant);
+        };
+        match address.strip_prefix("regexp:") {
+            Some(pattern) => self.matching(pattern),
             None => {
                 let bus_info = format!("{}@{address}", text(&alias.bus_type)?);
-                self.devices.iter().find(|device| device.bus_info == bus_info)?
+                self.devices.iter().find(|device| device.bus_info.as_deref() == Some(&bus_info))
             }
-        };
-        let name = device.logical_name.as_deref()?;
-        Some(name.rsplit_once('/').map_or(name, |(_, last)| last))
+        }
+    }
+
+    /// The disk that the system calls by a name.
+    pub(crate) fn disk(&self, name: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.class == "disk" && device.name() == Some(name))
     }
 
     /// The first network device whose PCI address begins with what the pattern matches.
     fn matching(&self, pattern: &str) -> Option<&Device> {
         let pattern = Regex::new(&format!("^(?:{pattern})")).ok()?;
-        let mut cards = self.devices.iter().filter(|device| device.is_network);
-        cards.find(|card| pattern.is_match(card.bus_info.strip_prefix("pci@").unwrap_or(&card.bus_info)))
+        let mut cards = self.devices.iter().filter(|device| device.class == "network");
+        cards.find(|card| {
+            let bus_info = card.bus_info.as_deref();
+            bus_info.is_some_and(|place| pattern.is_match(place.strip_prefix("pci@").unwrap_or(place)))
+        })
     }
 }
 
 impl Device {
-    /// A device that says where it is; others cannot be asked for.
-    fn of(node: roxmltree::Node) -> Option<Self> {
-        let child = |name: &str| {
-            let mut found = node.children().filter(|child| child.has_tag_name(name));
-            found.next().and_then(|child| child.text()).map(str::to_owned)
-        };
-        let bus_info = child("businfo")?;
-        let is_network = node.attribute("class") == Some("network");
-        Some(Self { is_network, bus_info, logical_name: child("logicalname") })
+    fn of(node: &roxmltree::Node) -> Self {
+        let child = |name: &str| node.children().find(|child| child.has_tag_name(name));
+        let text = |name: &str| child(name).and_then(|child| child.text()).map(|text| text.trim().to_owned());
+        let capabilities = child("capabilities").into_iter().flat_map(|all| all.children());
+        Self {
+            class: node.attribute("class").unwrap_or_default().to_owned(),
+            bus_info: text("businfo"),
+            logical_name: text("logicalname"),
+            product: text("product"),
+            vendor: text("vendor"),
+            serial: text("serial"),
+            version: text("version"),
+            bytes: child("size")
+                .filter(|size| size.attribute("units") == Some("bytes"))
+                .and_then(|size| size.text()?.trim().parse().ok()),
+            capabilities: capabilities.filter_map(|one| one.attribute("id")).map(str::to_owned).collect(),
+        }
+    }
+
+    /// What the system calls it: what follows the last slash.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let name = self.logical_name.as_deref()?;
+        Some(name.rsplit_once('/').map_or(name, |(_, last)| last))
     }
 }

@@ -10,9 +10,10 @@ use super::{
     nic_selectors::{self, Selector},
 };
 use crate::{
-    inherit::{Effective, Refusal},
+    inherit::{Effective, Explanation, Ledger, Refusal, explain, machine},
     model::{
-        Address, Addressing, BaremetalNode, Design, DocumentRef, Field, HardwareProfile, Network, Texts, text,
+        Address, Addressing, BaremetalNode, Design, DocumentRef, Field, HardwareProfile, MachineSettings,
+        Network, Texts, text, values,
     },
 };
 
@@ -35,21 +36,29 @@ pub struct Node {
     pub selectors: Vec<Vec<Selector>>,
     /// What the system calls each alias, where the hardware was looked at.
     pub logical_names: IndexMap<String, String>,
+    /// The aliases that were looked for in the hardware and not found.
+    pub unresolved: Vec<String>,
+    /// What the machine is set to below its operating system: its hardware profile's settings, then its own over them.
+    pub machine: MachineSettings,
     /// Its full name.
     pub fqdn: String,
+    /// Whom it asks for names: the servers of its primary network.
+    pub name_servers: Vec<String>,
+    /// Where it looks for short names: the domain and search list of its primary network.
+    pub search_domains: Vec<String>,
 }
 
 /// What a node looks up by name.
 pub(super) struct Surroundings<'d> {
     hardware: HashMap<&'d str, &'d HardwareProfile>,
-    domains: HashMap<&'d str, &'d str>,
+    networks: HashMap<&'d str, &'d Network>,
 }
 
 impl<'d> Surroundings<'d> {
     pub(super) fn of(design: &'d Design, networks: &'d [Network]) -> Self {
         let hardware = design.hardware_profiles.iter().map(|profile| (profile.name(), profile));
-        let domains = networks.iter().map(|network| (network.name(), network.domain()));
-        Self { hardware: hardware.collect(), domains: domains.collect() }
+        let networks = networks.iter().map(|network| (network.name(), network));
+        Self { hardware: hardware.collect(), networks: networks.collect() }
     }
 }
 
@@ -71,7 +80,10 @@ impl Node {
                 missing: wanted.value.clone(),
             });
         };
-        let domain = text(&settings.primary_network).and_then(|network| surroundings.domains.get(network));
+        let primary = text(&settings.primary_network).and_then(|network| surroundings.networks.get(network));
+        let domain = primary.map_or("local", |network| network.domain());
+        let searched = primary.into_iter().flat_map(|network| values(&network.dns_search));
+        let machine = machine_of(&node.document, profile, &effective);
         Ok(Self {
             document: Arc::clone(&node.document),
             parent: node.parent.clone(),
@@ -80,7 +92,17 @@ impl Node {
             kernel_params: kernel_params::resolve(&settings.kernel_params, profile),
             selectors: settings.interfaces.iter().map(|one| nic_selectors::of(one, profile)).collect(),
             logical_names: lshw.map(|lshw| lshw.logical_names(profile)).unwrap_or_default(),
-            fqdn: format!("{}.{}", node.name(), domain.unwrap_or(&"local")),
+            unresolved: lshw
+                .map(|lshw| lshw.missing(profile).map(|one| one.alias.value.clone()).collect())
+                .unwrap_or_default(),
+            fqdn: format!("{}.{domain}", node.name()),
+            name_servers: primary
+                .into_iter()
+                .flat_map(|network| network.name_servers())
+                .map(str::to_owned)
+                .collect(),
+            search_domains: [domain].into_iter().chain(searched).map(str::to_owned).collect(),
+            machine,
             effective,
         })
     }
@@ -88,6 +110,25 @@ impl Node {
     /// The node's name, which is its hostname.
     pub fn name(&self) -> &str {
         &self.document.name
+    }
+
+    /// Every value of the node and who set it: what it inherits, then what is its own.
+    pub fn explain(&self) -> Vec<Explanation> {
+        let mut whole = self.effective.clone();
+        whole.settings.machine = self.machine.clone();
+        let mut values = explain(&whole);
+        if let Some(mac) = &self.boot_mac {
+            values.push(Explanation::set("metadata.boot_mac", mac));
+        }
+        for entry in &self.addressing {
+            let Some(network) = &entry.network else { continue };
+            let path = format!("addressing.{}", network.value);
+            values.push(match &entry.address {
+                Address::Static(address) => Explanation::set(path, address),
+                Address::Dhcp => Explanation::set(path, &network.clone().map(|_| "dhcp")),
+            });
+        }
+        values
     }
 
     /// Its static addresses with their networks, in order.
@@ -113,4 +154,14 @@ impl Node {
     pub fn logical_name<'n>(&'n self, device: &'n str) -> &'n str {
         self.logical_names.get(device).map_or(device, String::as_str)
     }
+}
+
+/// A hardware profile speaks for its model; what host profiles and the node say stands over it.
+fn machine_of(node: &Arc<DocumentRef>, profile: &HardwareProfile, effective: &Effective) -> MachineSettings {
+    if profile.machine == MachineSettings::default() {
+        return effective.settings.machine.clone();
+    }
+    let mut ledger = Ledger::of(node, None);
+    let own = machine::merge(&mut ledger, &MachineSettings::default(), &profile.machine);
+    effective.machines.iter().fold(own, |under, over| machine::merge(&mut ledger, &under, over))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::yaml::{Node, Position};
+use crate::yaml::{Map, Node, Position};
 
 /// What names a document among all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,13 +37,18 @@ impl fmt::Display for DocumentId {
     }
 }
 
+/// How the API version of our own documents begins.
+const NATIVE: &str = "design.groundplane.dev/";
+
 /// Which form a document was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Envelope {
     /// `schema`, `metadata`, `data`.
     Deckhand,
-    /// `apiVersion`, `kind`, `metadata`, `spec`.
+    /// `apiVersion: drydock/v1`, `kind`, `metadata`, `spec`.
     Legacy,
+    /// `apiVersion: design.groundplane.dev/v1alpha1`, `kind`, `metadata`, `spec`.
+    Native,
 }
 
 /// A document as it was read: named, its payload not yet understood.
@@ -59,6 +64,8 @@ pub struct Document {
     pub data: Node,
     /// Where the document begins.
     pub at: Position,
+    /// What is wrong with its name; then it goes by `Unknown` and is no part of a design.
+    pub nameless: Option<DocumentError>,
 }
 
 /// A document without a usable envelope; its author has to change it.
@@ -80,39 +87,33 @@ impl Document {
         }
         let (envelope, schema) = match (node.get("schema"), node.get("apiVersion"), node.get("kind")) {
             (Some(schema), ..) => (Envelope::Deckhand, text(schema, "schema")?),
-            (None, Some(version), Some(kind)) => (Envelope::Legacy, legacy_schema(version, kind)?),
+            (None, Some(version), Some(kind)) => {
+                let is_native = version.value.as_str().is_some_and(|version| version.starts_with(NATIVE));
+                (if is_native { Envelope::Native } else { Envelope::Legacy }, legacy_schema(version, kind)?)
+            }
             _ => {
                 let message = "a document needs `schema`, or `apiVersion` and `kind`".to_owned();
                 return Err(refuse(&node.at, message));
             }
         };
-        let Some(metadata) = node.get("metadata") else {
-            return Err(refuse(&node.at, format!("a document of {schema} without `metadata`")));
+        let (name, nameless) = match name_of(&node, &schema) {
+            Ok(name) => (name, None),
+            Err(error) => ("Unknown".to_owned(), Some(error)),
         };
-        if metadata.value.as_map().is_none() {
-            let message = format!("`metadata` must be a map, this is {}", metadata.value.kind());
-            return Err(refuse(&metadata.at, message));
-        }
-        let Some(name) = metadata.get("name") else {
-            return Err(refuse(&metadata.at, format!("a document of {schema} without `metadata.name`")));
-        };
-        let Some(name) = name.value.text().filter(|_| !name.value.is_null()) else {
-            return Err(refuse(
-                &name.at,
-                format!("`metadata.name` must be text, this is {}", name.value.kind()),
-            ));
-        };
+        let nowhere = Node { value: Map::new().into(), at: node.at.clone() };
+        let metadata = node.get("metadata").filter(|metadata| metadata.value.as_map().is_some());
         let payload = match envelope {
             Envelope::Deckhand => "data",
-            Envelope::Legacy => "spec",
+            Envelope::Legacy | Envelope::Native => "spec",
         };
         let nothing = || Node { value: Default::default(), at: node.at.clone() };
         Ok(Self {
             envelope,
             id: DocumentId { schema, name },
-            metadata: metadata.clone(),
+            metadata: metadata.cloned().unwrap_or(nowhere),
             data: node.get(payload).cloned().unwrap_or_else(nothing),
             at: node.at,
+            nameless,
         })
     }
 
@@ -124,6 +125,24 @@ impl Document {
     /// The document's schema, `namespace/Kind/version`.
     pub fn schema(&self) -> &str {
         &self.id.schema
+    }
+}
+
+/// The name in the metadata.
+fn name_of(node: &Node, schema: &str) -> Result<String, DocumentError> {
+    let refuse = |at: &Position, message: String| Err(DocumentError { at: at.clone(), message });
+    let Some(metadata) = node.get("metadata") else {
+        return refuse(&node.at, format!("a document of {schema} without `metadata`"));
+    };
+    if metadata.value.as_map().is_none() {
+        return refuse(&metadata.at, format!("`metadata` must be a map, this is {}", metadata.value.kind()));
+    }
+    let Some(name) = metadata.get("name") else {
+        return refuse(&metadata.at, format!("a document of {schema} without `metadata.name`"));
+    };
+    match name.value.text().filter(|_| !name.value.is_null()) {
+        Some(text) => Ok(text),
+        None => refuse(&name.at, format!("`metadata.name` must be text, this is {}", name.value.kind())),
     }
 }
 

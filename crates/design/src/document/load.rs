@@ -17,6 +17,8 @@ pub struct Loaded {
     pub documents: Vec<Document>,
     /// What was read all the same but is probably not meant.
     pub warnings: Vec<Warning>,
+    /// What has no usable envelope and was passed over, as the original passes it over.
+    pub passed_over: Vec<DocumentError>,
 }
 
 /// Why documents can't be read.
@@ -33,20 +35,34 @@ pub enum LoadError {
     /// A folder holds no `*.yaml` or `*.yml` at any depth: probably the wrong one.
     #[error("no *.yaml or *.yml file under {}", .0.display())]
     NoFiles(PathBuf),
+    /// A repository of Airship sites, and it is not clear which site is meant.
+    #[error("{}", no_site(root, asked.as_deref(), sites))]
+    NoSite {
+        /// The repository.
+        root: PathBuf,
+        /// The name asked for.
+        asked: Option<String>,
+        /// The sites there are.
+        sites: Vec<String>,
+    },
     /// A file is not YAML.
     #[error(transparent)]
     Yaml(#[from] YamlError),
-    /// A document has no usable envelope.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
 }
 
-/// Reads the documents of a stream; `file` is what messages call it. Empty documents are passed over.
+/// Reads the documents of a stream; `file` is what messages call it. Empty documents are passed over in silence, those
+/// without an envelope are passed over and told.
 pub fn parse(file: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
     let stream = yaml::read(file, bytes)?;
     let nodes = stream.documents.into_iter().filter(|node| !node.value.is_null());
-    let documents = nodes.map(Document::from_node).collect::<Result<_, _>>()?;
-    Ok(Loaded { documents, warnings: stream.warnings })
+    let mut loaded = Loaded { warnings: stream.warnings, ..Loaded::default() };
+    for node in nodes {
+        match Document::from_node(node) {
+            Ok(document) => loaded.documents.push(document),
+            Err(error) => loaded.passed_over.push(error),
+        }
+    }
+    Ok(loaded)
 }
 
 /// Reads files and folders, in the order given; of a folder every `*.yaml` and `*.yml` at any depth, sorted
@@ -59,6 +75,7 @@ pub fn load<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Loaded
             let more = parse(&file.to_string_lossy(), &bytes)?;
             loaded.documents.extend(more.documents);
             loaded.warnings.extend(more.warnings);
+            loaded.passed_over.extend(more.passed_over);
         }
     }
     Ok(loaded)
@@ -92,4 +109,12 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
         }
     }
     Ok(())
+}
+
+fn no_site(root: &Path, asked: Option<&str>, sites: &[String]) -> String {
+    let there = sites.join(", ");
+    match asked {
+        Some(asked) => format!("{} has no site {asked}; its sites are {there}", root.display()),
+        None => format!("{} has several sites; say which with --site: {there}", root.display()),
+    }
 }

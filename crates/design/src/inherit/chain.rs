@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use indexmap::IndexMap;
 
 use super::{ledger::Ledger, refusal::Refusal, settings};
-use crate::model::{DocumentRef, Field, HostProfile, HostSettings, Set};
+use crate::model::{DocumentRef, Field, HostProfile, HostSettings, MachineSettings, Set};
 
 /// Settings after inheritance, and how they came to be.
 #[derive(Clone, Debug)]
@@ -14,6 +14,9 @@ pub struct Effective {
     pub settings: HostSettings,
     /// What was overridden or removed, level by level.
     pub ledger: Arc<Ledger>,
+    /// What each level says of the machine itself, the farthest first, markers included: the hardware profile, under all
+    /// of them, is known only when the chain is resolved.
+    pub(crate) machines: Vec<Arc<MachineSettings>>,
 }
 
 impl Effective {
@@ -22,7 +25,11 @@ impl Effective {
         let inherited = parent.map_or(&nothing, |parent| &parent.settings);
         let mut ledger = Ledger::of(document, parent.map(|parent| &parent.ledger));
         let settings = settings::merge(&mut ledger, inherited, own);
-        Self { settings, ledger: Arc::new(ledger) }
+        let mut machines = parent.map(|parent| parent.machines.clone()).unwrap_or_default();
+        if own.machine != MachineSettings::default() {
+            machines.push(Arc::new(own.machine.clone()));
+        }
+        Self { settings, ledger: Arc::new(ledger), machines }
     }
 
     /// The documents that took part, the nearest first.

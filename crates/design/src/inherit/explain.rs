@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use super::{
     chain::Effective,
     ledger::{Change, Ledger},
+    secrets,
 };
 use crate::model::{
-    Field, FileSystem, HostSettings, Interface, Origin, Set, StorageDevice, Texts, VolumeGroup,
+    Field, FileSystem, HostSettings, Interface, MachineSettings, Origin, Set, StorageDevice, Texts,
+    VolumeGroup,
 };
 
 /// One effective value and how it came to be.
@@ -21,6 +23,23 @@ pub struct Explanation {
     pub by: Option<Origin>,
     /// The values it took the place of, the latest first.
     pub overrode: Vec<Change>,
+}
+
+impl Explanation {
+    /// A value that somebody set.
+    pub fn set<T: ToString>(path: impl Into<String>, set: &Set<T>) -> Self {
+        Self {
+            path: path.into(),
+            value: set.value.to_string(),
+            by: Some(set.by.clone()),
+            overrode: Vec::new(),
+        }
+    }
+
+    /// The value for people to see: a secret is not shown.
+    pub fn shown(&self) -> &str {
+        secrets::shown(&self.path, &self.value)
+    }
 }
 
 /// Explains every effective value, in the order of the fields.
@@ -98,6 +117,23 @@ impl Leaves {
         }
         for group in &settings.volume_groups {
             self.group(group);
+        }
+        self.machine(&settings.machine);
+    }
+
+    fn machine(&mut self, machine: &MachineSettings) {
+        self.scalar("storage.boot_device", &machine.boot_device);
+        self.scalar("storage.wipe", &machine.wipe);
+        self.dict("firmware", &machine.firmware);
+        self.dict("bios_settings", &machine.bios_settings);
+        self.list("drivers", &machine.drivers);
+        for volume in &machine.raid {
+            let path = format!("raid.{}", volume.name.value);
+            self.leaf(path.clone(), &volume.name.value, Some(&volume.name.by));
+            self.scalar(&format!("{path}.level"), &volume.level);
+            self.list(&format!("{path}.disks"), &volume.disks);
+            self.list(&format!("{path}.spares"), &volume.spares);
+            self.scalar(&format!("{path}.size"), &volume.size);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use super::secrets;
 use crate::model::{DocumentRef, Origin};
 
 /// A value that lost its place.
@@ -19,6 +20,13 @@ pub struct Change {
     pub by: Origin,
 }
 
+impl Change {
+    /// The value that lost, for people to see: a secret is not shown.
+    pub fn shown(&self) -> &str {
+        secrets::shown(&self.path, &self.lost)
+    }
+}
+
 /// How a value loses its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
@@ -34,7 +42,7 @@ impl fmt::Display for Change {
             Manner::Overridden => "overrides",
             Manner::Removed => "removes",
         };
-        write!(f, "{}: {} {verb} `{}` of {}", self.path, self.by, self.lost, self.lost_by)
+        write!(f, "{}: {} {verb} `{}` of {}", self.path, self.by, self.shown(), self.lost_by)
     }
 }
 
@@ -48,7 +56,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// An empty ledger of a document on top of its parent's.
-    pub(super) fn of(document: &Arc<DocumentRef>, inherited: Option<&Arc<Ledger>>) -> Self {
+    pub(crate) fn of(document: &Arc<DocumentRef>, inherited: Option<&Arc<Ledger>>) -> Self {
         Self { document: Arc::clone(document), changes: Vec::new(), inherited: inherited.cloned() }
     }
 

@@ -1,6 +1,6 @@
 //! All inherited settings merged, each field by its rule.
 
-use super::{dicts, keyed, ledger::Ledger, lists, scalars};
+use super::{dicts, keyed, ledger::Ledger, lists, machine, scalars};
 use crate::model::HostSettings;
 
 pub(super) fn merge(ledger: &mut Ledger, parent: &HostSettings, child: &HostSettings) -> HostSettings {
@@ -32,6 +32,7 @@ pub(super) fn merge(ledger: &mut Ledger, parent: &HostSettings, child: &HostSett
         tags: lists::merge(ledger, "metadata.tags", &parent.tags, &child.tags),
         interfaces: keyed::merge(ledger, "interfaces", &parent.interfaces, &child.interfaces),
         storage_devices: keyed::merge(ledger, devices, &parent.storage_devices, &child.storage_devices),
+        machine: machine::merge(ledger, &parent.machine, &child.machine),
         volume_groups: keyed::merge(ledger, groups, &parent.volume_groups, &child.volume_groups),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     DocumentRef, Field, HostSettings, Set,
-    host_settings::FIELDS,
+    host_settings::fields,
     section::{Reading, Section},
 };
 
@@ -24,7 +24,7 @@ pub struct BaremetalNode {
 }
 
 /// An address on a network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Addressing {
     /// The network.
     pub network: Field<String>,
@@ -43,8 +43,8 @@ pub enum Address {
 
 impl BaremetalNode {
     pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
-        let fields: Vec<&str> = FIELDS.into_iter().chain(["addressing"]).collect();
-        data.only(reading, &fields);
+        let known: Vec<&str> = fields(reading).into_iter().chain(["addressing"]).collect();
+        data.only(reading, &known);
         let written = data.sections(reading, "addressing").unwrap_or_default();
         // The rule counts what is written: a node whose only entry is empty has no address and is no mistake.
         if written.is_empty() {
@@ -75,6 +75,9 @@ impl Addressing {
             reading.ignored(&entry.at, &entry.path, "an address that is empty assigns none".to_owned());
             return None;
         };
+        if network.is_none() {
+            reading.invalid(&entry.at, &entry.path, "an address must say its `network`".to_owned());
+        }
         let address = if address.value == "dhcp" { Address::Dhcp } else { Address::Static(address) };
         Some(Self { network, address })
     }

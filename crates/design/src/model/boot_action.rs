@@ -86,11 +86,12 @@ impl Asset {
         }
         let location = asset.text(reading, "location");
         let written = asset.node(reading, "data");
-        let data = written.and_then(|node| content(reading, node, &asset.path_of("data")));
         let is_package_list = super::text(&kind) == Some("pkg_list");
+        let data = written.and_then(|node| content(reading, node, &asset.path_of("data"), is_package_list));
         let listed = written.filter(|node| is_package_list && node.value.as_map().is_some());
         let packages = listed.and_then(|node| packages(reading, node, &asset.path_of("data")));
-        if is_package_list && location.is_none() && listed.is_none() {
+        let has_location = location.as_ref().is_some_and(|location| !location.value.is_empty());
+        if is_package_list && !has_location && listed.is_none() {
             let message = "a pkg_list needs a map of packages, or a location".to_owned();
             reading.invalid(&asset.at, &asset.path, message);
         }
@@ -107,13 +108,18 @@ impl Asset {
     }
 }
 
+/// A step that is no text is told twice, as it has neither the type nor one of the values.
 fn pipeline(reading: &mut Reading, asset: &Section, key: &str, steps: &[&str]) -> Option<Vec<Set<String>>> {
-    let written = asset.texts(reading, key)?;
-    for step in written.iter().filter(|step| !steps.contains(&step.value.as_str())) {
-        let message = format!("`{}` is not one of {}", step.value, steps.join(", "));
-        reading.misshaped(&step.by.at, &asset.path_of(key), message);
+    let list = asset.list(reading, key)?;
+    let mut pipeline = Vec::new();
+    for (path, item) in list {
+        let step = reading.text(item, &path);
+        if step.as_ref().is_none_or(|step| !steps.contains(&step.value.as_str())) {
+            reading.misshaped(&item.at, &path, format!("a step is one of {}", steps.join(", ")));
+        }
+        pipeline.extend(step);
     }
-    Some(written)
+    Some(pipeline)
 }
 
 /// The mode, written in octal.
@@ -135,7 +141,7 @@ fn permissions(reading: &mut Reading, asset: &Section) -> Field<u32> {
 }
 
 /// Content is text; only a list of packages is a map, and that is read elsewhere.
-fn content(reading: &mut Reading, node: &Node, path: &str) -> Field<String> {
+fn content(reading: &mut Reading, node: &Node, path: &str, is_package_list: bool) -> Field<String> {
     match &node.value {
         Value::Map(map) => {
             let good = map.iter().all(|(_, node)| matches!(node.value, Value::String(_) | Value::Null));
@@ -145,6 +151,8 @@ fn content(reading: &mut Reading, node: &Node, path: &str) -> Field<String> {
                     path,
                     "the values of a map here must be text or empty".to_owned(),
                 );
+            } else if !is_package_list {
+                reading.invalid(&node.at, path, "only a pkg_list has a map here".to_owned());
             }
             None
         }
@@ -157,8 +165,7 @@ fn packages(reading: &mut Reading, node: &Node, path: &str) -> Option<IndexMap<S
     let section = Section::of(reading, node, path)?;
     let mut packages = IndexMap::new();
     for (name, version) in section.members(reading) {
-        let version = version.value.as_str().filter(|version| !version.is_empty());
-        packages.insert(name.value, version.map(str::to_owned));
+        packages.insert(name.value, version.value.as_str().map(str::to_owned));
     }
     Some(packages)
 }

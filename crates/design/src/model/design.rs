@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BaremetalNode, BootAction, DocumentRef, Fault, HardwareProfile, HostProfile, Network, NetworkLink,
-    Problem, Rack, Region,
+    BaremetalNode, BootAction, DocumentRef, DriverPackage, Fault, HardwareProfile, HostProfile, Network,
+    NetworkLink, Problem, Rack, Region,
     section::{Reading, Section},
 };
 use crate::{
@@ -31,6 +31,8 @@ pub struct Design {
     pub nodes: Vec<BaremetalNode>,
     /// What hosts get when deployed.
     pub boot_actions: Vec<BootAction>,
+    /// Drivers that hardware needs.
+    pub driver_packages: Vec<DriverPackage>,
     /// How the reading of each document went, in order.
     pub outcomes: Vec<Outcome>,
 }
@@ -56,11 +58,11 @@ impl Outcome {
 }
 
 impl Design {
-    /// Types all documents of the `drydock` namespace; those of others are passed over.
+    /// Types all documents of the `drydock` namespace and of our own; those of others are passed over.
     pub fn read(documents: &[Document]) -> Self {
         let mut design = Self::default();
         for document in documents {
-            if let Some(("drydock", kind, version)) = document.id.schema_parts() {
+            if let Some(("drydock" | "design.groundplane.dev", kind, version)) = document.id.schema_parts() {
                 design.take(document, kind, version);
             }
         }
@@ -77,16 +79,26 @@ impl Design {
         self.outcomes.first().map_or(Envelope::Deckhand, |outcome| outcome.envelope)
     }
 
+    /// Where a document begins.
+    pub fn place_of(&self, document: &DocumentRef) -> Option<&Position> {
+        self.outcomes.iter().find(|outcome| *outcome.document == *document).map(|outcome| &outcome.at)
+    }
+
     fn take(&mut self, document: &Document, kind: &str, version: &str) {
         let reference = Arc::new(DocumentRef {
             kind: kind.to_owned(),
             name: document.name().to_owned(),
-            schema: (document.envelope == Envelope::Deckhand).then(|| document.schema().to_owned()),
+            schema: (document.envelope != Envelope::Legacy).then(|| document.schema().to_owned()),
             layer: layer(document),
         });
         let mut reading = Reading::new(Arc::clone(&reference), document.envelope);
-        let typed = match version {
-            "v1" => Typed::read(&mut reading, document, kind),
+        if let Some(nameless) = &document.nameless {
+            reading.invalid(&nameless.at, "", nameless.message.clone());
+        }
+        let typed = match (document.envelope, version) {
+            (Envelope::Native, "v1alpha1") | (Envelope::Deckhand | Envelope::Legacy, "v1") => {
+                Typed::read(&mut reading, document, kind)
+            }
             _ => Err(UnknownKind),
         };
         if typed.is_err() {
@@ -112,6 +124,7 @@ impl Design {
             Typed::HostProfile(profile) => self.host_profiles.push(profile),
             Typed::BaremetalNode(node) => self.nodes.push(node),
             Typed::BootAction(action) => self.boot_actions.push(action),
+            Typed::DriverPackage(package) => self.driver_packages.push(package),
         }
     }
 }
@@ -127,6 +140,7 @@ enum Typed {
     HostProfile(HostProfile),
     BaremetalNode(BaremetalNode),
     BootAction(BootAction),
+    DriverPackage(DriverPackage),
 }
 
 impl Typed {
@@ -142,6 +156,9 @@ impl Typed {
             "HostProfile" => |reading, data| Some(Self::HostProfile(HostProfile::read(reading, data))),
             "BaremetalNode" => |reading, data| Some(Self::BaremetalNode(BaremetalNode::read(reading, data))),
             "BootAction" => |reading, data| Some(Self::BootAction(BootAction::read(reading, data))),
+            "DriverPackage" if reading.is_extended() => {
+                |reading, data| Some(Self::DriverPackage(DriverPackage::read(reading, data)))
+            }
             _ => return Err(UnknownKind),
         };
         let data = Section::of(reading, &document.data, "");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    DocumentRef, Field, Set, Texts,
+    DocumentRef, Field, MachineSettings, Set, Texts, machine,
     section::{Reading, Section},
 };
 
@@ -25,13 +25,15 @@ pub struct HardwareProfile {
     /// `pxe`, `usb` or `hdd`.
     pub bootstrap_protocol: Field<String>,
     /// The interface it boots from, as its BMC counts them.
-    pub pxe_interface: Field<i64>,
+    pub pxe_interface: Field<String>,
     /// Names for devices, by where they are plugged in.
     pub aliases: Vec<DeviceAlias>,
     /// Named sets of processors; the legacy envelope has none.
     pub cpu_sets: Option<Texts>,
     /// Named pools of huge pages; the legacy envelope has none.
     pub hugepages: Option<Vec<Hugepages>>,
+    /// What machines of this model are set to below their operating system.
+    pub machine: MachineSettings,
 }
 
 /// A name for the device at an address.
@@ -45,6 +47,10 @@ pub struct DeviceAlias {
     pub bus_type: Field<String>,
     /// What should be there.
     pub dev_type: Field<String>,
+    /// The MAC address of a NIC, where that identifies it.
+    pub mac: Field<String>,
+    /// The serial number, where that identifies it.
+    pub serial: Field<String>,
 }
 
 /// A pool of huge pages.
@@ -73,8 +79,10 @@ const FIELDS: [&str; 10] = [
 
 impl HardwareProfile {
     pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
-        data.only(reading, &FIELDS);
-        let aliases = data.named_sections(reading, "device_aliases");
+        let more: &[&str] = if reading.is_extended() { &machine::FIELDS } else { &[] };
+        let storage = reading.is_extended().then_some("storage");
+        data.only(reading, &FIELDS.iter().chain(more).copied().chain(storage).collect::<Vec<_>>());
+        let aliases = DeviceAlias::read_all(reading, data);
         let mut profile = Self {
             document: reading.document(),
             vendor: data.text(reading, "vendor"),
@@ -83,10 +91,11 @@ impl HardwareProfile {
             bios_version: data.text(reading, "bios_version"),
             boot_mode: data.one_of(reading, "boot_mode", &["bios", "uefi"]),
             bootstrap_protocol: data.one_of(reading, "bootstrap_protocol", &["pxe", "usb", "hdd"]),
-            pxe_interface: data.integer(reading, "pxe_interface"),
-            aliases: aliases.into_iter().map(|(name, one)| DeviceAlias::read(reading, name, &one)).collect(),
+            pxe_interface: data.number_text(reading, "pxe_interface"),
+            aliases,
             cpu_sets: None,
             hugepages: None,
+            machine: MachineSettings::read(reading, data),
         };
         if reading.is_strict() {
             let pools = data.named_sections(reading, "hugepages");
@@ -104,24 +113,41 @@ impl HardwareProfile {
 }
 
 impl DeviceAlias {
-    fn read(reading: &mut Reading, alias: Set<String>, device: &Section) -> Self {
-        Self {
-            alias,
-            address: device.text(reading, "address"),
-            bus_type: device.text(reading, "bus_type"),
-            dev_type: device.text(reading, "dev_type"),
+    /// The schema of the original lets anything be an alias; its model asks for an address on a bus.
+    fn read_all(reading: &mut Reading, data: &Section) -> Vec<Self> {
+        let Some(section) = data.section(reading, "device_aliases") else { return Vec::new() };
+        let mut aliases = Vec::new();
+        for (alias, node) in section.things(reading) {
+            let path = section.path_of(&alias.value);
+            if let Some(device) = Section::loose(reading, node, path) {
+                aliases.push(Self::read(reading, alias, &device));
+            }
         }
+        aliases
+    }
+
+    fn read(reading: &mut Reading, alias: Set<String>, device: &Section) -> Self {
+        let (mut mac, mut serial) = (None, None);
+        if reading.is_extended() {
+            device.only(reading, &["address", "bus_type", "dev_type", "mac", "serial"]);
+            mac = device.loose_text(reading, "mac").map(|mac| mac.map(|mac| mac.to_ascii_lowercase()));
+            serial = device.loose_text(reading, "serial");
+        }
+        let is_placed = mac.is_none() && serial.is_none() || device.has("address");
+        let mut place = |key| if is_placed { device.needed_text(reading, key) } else { None };
+        let (address, bus_type) = (place("address"), place("bus_type"));
+        Self { alias, address, bus_type, dev_type: device.loose_text(reading, "dev_type"), mac, serial }
     }
 }
 
 impl Hugepages {
     fn read(reading: &mut Reading, name: Set<String>, pool: &Section) -> Self {
-        pool.only(reading, &["size", "count"]);
-        let count = pool.integer(reading, "count");
+        pool.needed_text(reading, "count");
+        let count = pool.loose_integer(reading, "count");
         if let Some(negative) = count.as_ref().filter(|count| count.value < 0) {
             let path = pool.path_of("count");
-            reading.misshaped(&negative.by.at, &path, format!("{} pages cannot be", negative.value));
+            reading.invalid(&negative.by.at, &path, format!("{} pages cannot be", negative.value));
         }
-        Self { name, size: pool.text(reading, "size"), count }
+        Self { name, size: pool.needed_text(reading, "size"), count }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     DocumentRef, Field, HostSettings,
-    host_settings::FIELDS,
+    host_settings::fields,
     section::{Reading, Section},
 };
 
@@ -21,7 +21,7 @@ pub struct HostProfile {
 
 impl HostProfile {
     pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
-        data.only(reading, &FIELDS);
+        data.only(reading, &fields(reading));
         let (settings, _) = HostSettings::read(reading, data);
         Self { document: reading.document(), parent: data.text(reading, "host_profile"), settings }
     }

@@ -1,12 +1,12 @@
 //! What host profiles and nodes both say: everything that is inherited.
 
 use super::{
-    Field, Interface, Set, StorageDevice, Texts, VolumeGroup,
+    Field, Interface, MachineSettings, Set, StorageDevice, Texts, VolumeGroup, machine,
     section::{Reading, Section},
 };
 
 /// The settings that pass down a chain of profiles to a node.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSettings {
     /// The model of machine.
     pub hardware_profile: Field<String>,
@@ -34,10 +34,12 @@ pub struct HostSettings {
     pub storage_devices: Vec<StorageDevice>,
     /// Its volume groups, in order.
     pub volume_groups: Vec<VolumeGroup>,
+    /// What the machine is set to below its operating system.
+    pub machine: MachineSettings,
 }
 
 /// The fields of a host profile; a node has some more.
-pub(super) const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 8] = [
     "host_profile",
     "hardware_profile",
     "primary_network",
@@ -48,6 +50,12 @@ pub(super) const FIELDS: [&str; 8] = [
     "interfaces",
 ];
 
+/// The fields a document of this dialect may have.
+pub(super) fn fields(reading: &Reading) -> Vec<&'static str> {
+    let more: &[&str] = if reading.is_extended() { &machine::FIELDS } else { &[] };
+    FIELDS.iter().chain(more).copied().collect()
+}
+
 impl HostSettings {
     /// The settings, and the boot MAC that stands among them but is not inherited.
     pub(super) fn read(reading: &mut Reading, data: &Section) -> (Self, Field<String>) {
@@ -56,6 +64,7 @@ impl HostSettings {
             hardware_profile: data.text(reading, "hardware_profile"),
             primary_network: data.text(reading, "primary_network"),
             interfaces: Interface::read_all(reading, data),
+            machine: MachineSettings::read(reading, data),
             ..Self::default()
         };
         if let Some(oob) = data.section(reading, "oob") {

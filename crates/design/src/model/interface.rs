@@ -6,7 +6,7 @@ use super::{
 };
 
 /// An interface of a host. A name that begins with `!` takes the interface away.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
     /// Its name.
     pub name: Set<String>,
@@ -21,7 +21,7 @@ pub struct Interface {
 }
 
 /// Virtual functions of an interface.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sriov {
     /// How many; none unless said.
     pub vf_count: Field<i64>,
@@ -39,7 +39,7 @@ impl Interface {
     pub(super) fn read_all(reading: &mut Reading, data: &Section) -> Vec<Self> {
         let Some(section) = data.section(reading, "interfaces") else { return Vec::new() };
         let mut interfaces = Vec::new();
-        for (name, node) in section.members(reading) {
+        for (name, node) in section.things(reading) {
             if node.value.is_null() {
                 interfaces.push(Self::bare(name.map(|name| format!("!{name}"))));
                 continue;
@@ -53,16 +53,31 @@ impl Interface {
     }
 
     fn read(reading: &mut Reading, name: Set<String>, interface: &Section) -> Self {
-        let sriov = interface.section(reading, "sriov").filter(|_| reading.is_strict());
         Self {
             name,
             link: interface.text(reading, "device_link"),
             slaves: interface.texts(reading, "slaves").unwrap_or_default(),
             networks: interface.texts(reading, "networks").unwrap_or_default(),
-            sriov: sriov.map(|sriov| Sriov {
-                vf_count: sriov.integer(reading, "vf_count"),
-                trustedmode: sriov.flag(reading, "trustedmode"),
-            }),
+            sriov: Sriov::read(reading, interface),
         }
+    }
+}
+
+impl Sriov {
+    /// The schema of the original knows the stanza in profiles only; in nodes its model alone looks at it. The legacy
+    /// envelope has none.
+    fn read(reading: &mut Reading, interface: &Section) -> Option<Self> {
+        if !reading.is_strict() {
+            return None;
+        }
+        if reading.document().kind == "HostProfile" {
+            let stanza = interface.section(reading, "sriov")?;
+            stanza.flag(reading, "trustmode");
+            let vf_count = stanza.integer(reading, "vf_count");
+            return Some(Self { vf_count, trustedmode: stanza.truth(reading, "trustedmode") });
+        }
+        let stanza = Section::loose(reading, interface.raw("sriov")?, interface.path_of("sriov"))?;
+        let vf_count = stanza.loose_integer(reading, "vf_count");
+        Some(Self { vf_count, trustedmode: stanza.truth(reading, "trustedmode") })
     }
 }

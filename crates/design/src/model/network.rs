@@ -29,6 +29,8 @@ pub struct Network {
     pub dns_domain: Field<String>,
     /// Name servers, comma-separated.
     pub dns_servers: Field<String>,
+    /// Domains that short names are looked for in, after the network's own; our own dialect only.
+    pub dns_search: Vec<Set<String>>,
     /// What its addresses are for.
     pub ranges: Vec<Range>,
     /// Static routes.
@@ -80,7 +82,8 @@ impl Network {
         data.only(reading, &FIELDS);
         let dns = data.section(reading, "dns");
         if let Some(dns) = &dns {
-            dns.only(reading, &["domain", "servers"]);
+            let more: &[&str] = if reading.is_extended() { &["search"] } else { &[] };
+            dns.only(reading, &["domain", "servers"].iter().chain(more).copied().collect::<Vec<_>>());
         }
         let ranges = data.sections(reading, "ranges").unwrap_or_default();
         let routes = data.sections(reading, "routes").unwrap_or_default();
@@ -95,7 +98,8 @@ impl Network {
         let labels = labels(reading, data);
         let routedomain = data.text(reading, "routedomain");
         let dns_domain = dns.as_ref().and_then(|dns| dns.text(reading, "domain"));
-        let dns_servers = dns.and_then(|dns| dns.text(reading, "servers"));
+        let dns_servers = dns.as_ref().and_then(|dns| servers(reading, dns));
+        let dns_search = dns.filter(|_| reading.is_extended()).and_then(|dns| dns.texts(reading, "search"));
         let cidr = data.text(reading, "cidr")?;
         let document = reading.document();
         Some(Self {
@@ -106,6 +110,7 @@ impl Network {
             routedomain,
             dns_domain,
             dns_servers,
+            dns_search: dns_search.unwrap_or_default(),
             ranges,
             routes,
             dhcp_relay,
@@ -118,10 +123,27 @@ impl Network {
         &self.document.name
     }
 
+    /// Its name servers, one by one.
+    pub fn name_servers(&self) -> impl Iterator<Item = &str> {
+        let written = super::text(&self.dns_servers).unwrap_or_default();
+        written.split([',', ' ']).map(str::trim).filter(|server| !server.is_empty())
+    }
+
     /// The domain its hosts are named in.
     pub fn domain(&self) -> &str {
-        super::text(&self.dns_domain).unwrap_or("local")
+        super::text(&self.dns_domain).filter(|domain| !domain.is_empty()).unwrap_or("local")
     }
+}
+
+/// One text with commas, or in our own dialect a list.
+fn servers(reading: &mut Reading, dns: &Section) -> Field<String> {
+    let is_list = dns.raw("servers").is_some_and(|node| node.value.as_list().is_some());
+    if !is_list || !reading.is_extended() {
+        return dns.text(reading, "servers");
+    }
+    let list = dns.texts(reading, "servers")?;
+    let first = list.first()?.clone();
+    Some(first.map(|_| super::values(&list).collect::<Vec<_>>().join(",")))
 }
 
 impl Range {
@@ -140,7 +162,7 @@ impl Route {
         route.only(reading, &["subnet", "gateway", "metric", "routedomain"]);
         let mut text = |key| route.text(reading, key).map(|set| set.value);
         let (subnet, gateway, routedomain) = (text("subnet"), text("gateway"), text("routedomain"));
-        let metric = route.integer(reading, "metric").map(|metric| metric.value.to_string());
+        let metric = route.number_text(reading, "metric").map(|metric| metric.value);
         Self { subnet, gateway, metric, routedomain }
     }
 }

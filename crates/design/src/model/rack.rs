@@ -34,26 +34,38 @@ pub struct TorSwitch {
 impl Rack {
     pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
         data.only(reading, &["tor_switches", "location", "local_networks", "labels"]);
-        let switches = data.named_sections(reading, "tor_switches");
         data.section(reading, "labels");
+        if let Some(location) = data.section(reading, "location") {
+            location.text(reading, "clli");
+            location.text(reading, "grid");
+        }
         Self {
             document: reading.document(),
-            tor_switches: switches
-                .into_iter()
-                .map(|(name, one)| TorSwitch::read(reading, name, &one))
-                .collect(),
-            location: data.text_map(reading, "location", Reading::coerced).unwrap_or_default(),
+            tor_switches: TorSwitch::read_all(reading, data),
+            location: data.loose_text_map(reading, "location").unwrap_or_default(),
             local_networks: data.texts(reading, "local_networks").unwrap_or_default(),
         }
     }
 }
 
 impl TorSwitch {
+    fn read_all(reading: &mut Reading, data: &Section) -> Vec<Self> {
+        let Some(section) = data.section(reading, "tor_switches") else { return Vec::new() };
+        let mut switches = Vec::new();
+        for (name, node) in section.things(reading) {
+            let path = section.path_of(&name.value);
+            if let Some(switch) = Section::loose(reading, node, path) {
+                switches.push(Self::read(reading, name, &switch));
+            }
+        }
+        switches
+    }
+
     fn read(reading: &mut Reading, name: Set<String>, switch: &Section) -> Self {
         Self {
             name,
-            mgmt_ip: switch.text(reading, "mgmt_ip"),
-            sdn_api_uri: switch.text(reading, "sdn_api_uri"),
+            mgmt_ip: switch.loose_text(reading, "mgmt_ip"),
+            sdn_api_uri: switch.loose_text(reading, "sdn_api_uri"),
         }
     }
 }

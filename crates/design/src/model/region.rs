@@ -79,25 +79,29 @@ impl Region {
 impl TagDefinition {
     fn read(reading: &mut Reading, tag: &Section) -> Self {
         tag.only(reading, &["tag", "definition_type", "definition"]);
+        if !tag.has("definition_type") {
+            reading.invalid(&tag.at, &tag.path, "it must have `definition_type`".to_owned());
+        }
+        let empty = reading.set(String::new(), &tag.at);
         Self {
-            tag: tag.text(reading, "tag"),
+            tag: tag.text(reading, "tag").or_else(|| Some(empty.clone())),
             definition_type: tag.one_of(reading, "definition_type", &["lshw_xpath"]),
-            definition: tag.text(reading, "definition"),
+            definition: tag.text(reading, "definition").or(Some(empty)),
         }
     }
 }
 
 impl Repositories {
     fn read(reading: &mut Reading, data: &Section) -> Option<Self> {
-        let section = data.section(reading, "repositories")?;
+        let section = data.section(reading, "repositories").filter(|section| !section.is_empty())?;
         let remove_unlisted = section.flag(reading, "remove_unlisted").is_some_and(|flag| flag.value);
         let mut list = Vec::new();
-        for (name, node) in section.members(reading) {
+        for (name, node) in section.things(reading) {
             if name.value == "remove_unlisted" {
                 continue;
             }
             let path = section.path_of(&name.value);
-            if let Some(repository) = Section::of(reading, node, path) {
+            if let Some(repository) = Section::loose(reading, node, path) {
                 list.push(Repository::read(reading, name, &repository));
             }
         }
@@ -118,14 +122,21 @@ impl Repository {
         }
         Self {
             name,
-            repo_type: repository.text(reading, "repo_type"),
-            url: repository.text(reading, "url"),
-            distributions: repository.texts(reading, "distributions"),
-            subrepos: repository.texts(reading, "subrepos"),
-            components: repository.texts(reading, "components"),
-            gpgkey: repository.text(reading, "gpgkey"),
-            arches: repository.texts(reading, "arches"),
-            options: repository.text_map(reading, "options", Reading::coerced),
+            repo_type: repository.loose_text(reading, "repo_type"),
+            url: repository.loose_text(reading, "url"),
+            distributions: repository.loose_texts(reading, "distributions"),
+            subrepos: repository.loose_texts(reading, "subrepos"),
+            components: repository.loose_texts(reading, "components"),
+            gpgkey: repository.loose_text(reading, "gpgkey"),
+            arches: repository.loose_texts(reading, "arches"),
+            options: options(reading, repository),
         }
     }
+}
+
+/// Options are a map of texts; anything else is a mistake of value, as no schema looks here.
+fn options(reading: &mut Reading, repository: &Section) -> Option<Texts> {
+    let node = repository.raw("options").filter(|node| !node.value.is_null())?;
+    Section::loose(reading, node, repository.path_of("options"))?;
+    repository.loose_text_map(reading, "options")
 }

@@ -26,7 +26,12 @@ impl Reading {
 
     /// Documents of the legacy envelope were never checked against a schema: they are read as far as they make sense.
     pub(super) fn is_strict(&self) -> bool {
-        self.envelope == Envelope::Deckhand
+        self.envelope != Envelope::Legacy
+    }
+
+    /// Documents of our own dialect may say more than the original's.
+    pub(super) fn is_extended(&self) -> bool {
+        self.envelope == Envelope::Native
     }
 
     pub(super) fn into_problems(self) -> Vec<Problem> {
@@ -100,7 +105,7 @@ impl Reading {
 /// A map of a document with its place and path.
 #[derive(Clone)]
 pub(super) struct Section<'d> {
-    map: &'d Map,
+    pub(super) map: &'d Map,
     pub(super) at: Position,
     pub(super) path: String,
 }
@@ -151,6 +156,10 @@ impl<'d> Section<'d> {
         self.map.entries().map(|(key, entry)| (key, &entry.key_at, &entry.value))
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
     pub(super) fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
@@ -165,9 +174,19 @@ impl<'d> Section<'d> {
         reading.text(node, &self.path_of(key))
     }
 
-    /// A text out of a few; another is a mistake of shape.
+    /// A text out of a few; another is a mistake of shape. What is no text is told twice, as it has neither the type nor
+    /// one of the values.
     pub(super) fn one_of(&self, reading: &mut Reading, key: &str, choices: &[&str]) -> Field<String> {
-        let text = self.text(reading, key)?;
+        let Some(text) = self.text(reading, key) else {
+            if let Some(node) = self.map.get(key).filter(|_| reading.is_strict()) {
+                reading.misshaped(
+                    &node.at,
+                    &self.path_of(key),
+                    format!("it is not one of {}", choices.join(", ")),
+                );
+            }
+            return None;
+        };
         if choices.contains(&text.value.as_str()) {
             return Some(text);
         }
@@ -179,6 +198,12 @@ impl<'d> Section<'d> {
     pub(super) fn integer(&self, reading: &mut Reading, key: &str) -> Field<i64> {
         let node = self.node(reading, key)?;
         reading.integer(node, &self.path_of(key))
+    }
+
+    /// A number, as it is printed.
+    pub(super) fn number_text(&self, reading: &mut Reading, key: &str) -> Field<String> {
+        self.integer(reading, key)?;
+        reading.coerced(self.map.get(key)?, &self.path_of(key))
     }
 
     pub(super) fn flag(&self, reading: &mut Reading, key: &str) -> Field<bool> {
@@ -218,7 +243,19 @@ impl<'d> Section<'d> {
         Some(list.into_iter().filter_map(|(path, item)| Section::of(reading, item, path)).collect())
     }
 
-    /// The members of a map from names to things, in order. Keys must be text.
+    /// The things of a map from names to things, in order. A number is a name like any other.
+    pub(super) fn things(&self, reading: &mut Reading) -> Vec<(Set<String>, &'d Node)> {
+        let mut things = Vec::new();
+        for (key, at, node) in self.entries() {
+            match key {
+                Key::Null => reading.invalid(at, &self.path, "a name is missing".to_owned()),
+                named => things.push((reading.set(named.to_string(), at), node)),
+            }
+        }
+        things
+    }
+
+    /// The members of a map of texts, in order. Keys must be text.
     pub(super) fn members(&self, reading: &mut Reading) -> Vec<(Set<String>, &'d Node)> {
         let mut members = Vec::new();
         for (key, at, node) in self.entries() {
@@ -236,7 +273,7 @@ impl<'d> Section<'d> {
     /// A map from names to maps.
     pub(super) fn named_sections(&self, reading: &mut Reading, key: &str) -> Vec<(Set<String>, Section<'d>)> {
         let Some(section) = self.section(reading, key) else { return Vec::new() };
-        let members = section.members(reading);
+        let members = section.things(reading);
         let mut sections = Vec::new();
         for (name, node) in members {
             let path = section.path_of(&name.value);

@@ -101,6 +101,14 @@ impl Size {
         Ok(if self.grows { available.saturating_sub(RESERVE) } else { asked })
     }
 
+    /// The bytes it takes at least, if that can be said without a space.
+    pub fn minimum(self) -> Option<u64> {
+        match self.unit {
+            Unit::Bytes(each) => Some(self.number.saturating_mul(each)),
+            Unit::Percent => None,
+        }
+    }
+
     /// The bytes of a size that needs no space, counted in thousands whatever the unit: how the check of boot volumes reads.
     pub fn absolute_decimal(text: &str) -> Option<u64> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// A disk. A name that begins with `!` takes it away.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StorageDevice {
     /// An alias of the hardware profile, or what the system calls it.
     pub name: Set<String>,
@@ -19,7 +19,7 @@ pub struct StorageDevice {
 }
 
 /// A partition of a disk.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     /// Its name, by which levels of inheritance meet.
     pub name: Set<String>,
@@ -36,7 +36,7 @@ pub struct Partition {
 }
 
 /// A volume group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct VolumeGroup {
     /// Its name.
     pub name: Set<String>,
@@ -47,7 +47,7 @@ pub struct VolumeGroup {
 }
 
 /// A logical volume.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogicalVolume {
     /// Its name.
     pub name: Set<String>,
@@ -60,7 +60,7 @@ pub struct LogicalVolume {
 }
 
 /// How space is formatted and where it is mounted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileSystem {
     /// Where it is mounted.
     pub mountpoint: Field<String>,
@@ -80,9 +80,12 @@ impl FileSystem {
     /// How it is mounted when no level says.
     pub const MOUNT_OPTIONS: &'static str = "defaults";
 
-    fn read(reading: &mut Reading, owner: &Section) -> Option<Self> {
+    /// That of a partition has no other fields; that of a volume may, as the schema forgot to say so.
+    fn read(reading: &mut Reading, owner: &Section, is_closed: bool) -> Option<Self> {
         let section = owner.section(reading, "filesystem")?;
-        section.only(reading, &["mountpoint", "fstype", "mount_options", "fs_uuid", "fs_label"]);
+        if is_closed {
+            section.only(reading, &["mountpoint", "fstype", "mount_options", "fs_uuid", "fs_label"]);
+        }
         Some(Self {
             mountpoint: section.text(reading, "mountpoint"),
             fstype: section.text(reading, "fstype"),
@@ -97,7 +100,7 @@ impl StorageDevice {
     pub(super) fn read_all(reading: &mut Reading, storage: &Section) -> Vec<Self> {
         let Some(section) = storage.section(reading, "physical_devices") else { return Vec::new() };
         let mut devices = Vec::new();
-        for (name, node) in section.members(reading) {
+        for (name, node) in section.things(reading) {
             let path = section.path_of(&name.value);
             if !reading.is_strict() && node.value.as_str().is_some() {
                 reading.ignored(
@@ -136,11 +139,11 @@ impl Partition {
             reading,
             &["name", "size", "part_uuid", "volume_group", "labels", "bootable", "filesystem"],
         );
-        partition.section(reading, "labels");
+        partition.text_map(reading, "labels", Reading::text);
         let (size, part_uuid) = (partition.text(reading, "size"), partition.text(reading, "part_uuid"));
         let volume_group = partition.text(reading, "volume_group");
         let bootable = partition.flag(reading, "bootable");
-        let filesystem = FileSystem::read(reading, partition);
+        let filesystem = FileSystem::read(reading, partition, true);
         let name = named(reading, partition)?;
         Some(Self { name, size, part_uuid, volume_group, bootable, filesystem })
     }
@@ -164,7 +167,7 @@ impl VolumeGroup {
 impl LogicalVolume {
     fn read(reading: &mut Reading, volume: &Section) -> Option<Self> {
         let (size, lv_uuid) = (volume.text(reading, "size"), volume.text(reading, "lv_uuid"));
-        let filesystem = FileSystem::read(reading, volume);
+        let filesystem = FileSystem::read(reading, volume, false);
         let name = named(reading, volume)?;
         Some(Self { name, size, lv_uuid, filesystem })
     }

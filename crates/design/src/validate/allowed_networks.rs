@@ -36,9 +36,12 @@ fn check_interfaces(node: &Node, design: &Design, findings: &mut Findings) {
         let wanted = text(&interface.link);
         let link = design.network_links.iter().find(|link| Some(link.document.name.as_str()) == wanted);
         let Some(link) = link else {
-            let message =
-                format!("Interface {name} connected to undefined network link {}.", wanted.unwrap_or("None"));
-            findings.error(message, "Define the link or correct the interface.", &[&node.document]);
+            // Told for each network, as readers of the original's messages count them.
+            for _ in 0..interface.networks.len().max(1) {
+                let wanted = wanted.unwrap_or("None");
+                let message = format!("Interface {name} connected to undefined network link {wanted}.");
+                findings.error(message, "Define the link or correct the interface.", &[&node.document]);
+            }
             continue;
         };
         for network in values(&interface.networks) {

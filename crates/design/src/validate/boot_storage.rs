@@ -3,7 +3,7 @@
 use super::finding::{Findings, Validator};
 use crate::{
     compile::{Node, Site},
-    model::{Design, Size, text},
+    model::{Design, LogicalVolume, Size, text},
 };
 
 pub(super) const VALIDATOR: Validator =
@@ -31,12 +31,31 @@ fn check_node(node: &Node, findings: &mut Findings) {
         has_root |= volume.title == "Root" && size.is_some();
         volume.check(size, node, findings);
     }
-    if !has_root {
+    if !has_root && !has_volume_for_root(node, findings) {
         let message =
             format!("Root volume has to be set and must be > 20GB on BaremetalNode {}", node.name());
         let advice = "All nodes require a defined root volume at least 20GB in size.";
         findings.error(message, advice, &[&node.document]);
     }
+}
+
+/// A root on a logical volume counts where the design also says what the machine boots from; the original knows none.
+fn has_volume_for_root(node: &Node, findings: &mut Findings) -> bool {
+    if node.machine.boot_device.is_none() {
+        return false;
+    }
+    let groups = node.effective.settings.volume_groups.iter();
+    let mut volumes = groups.flat_map(|group| &group.logical_volumes);
+    let is_root = |volume: &&LogicalVolume| {
+        volume.filesystem.as_ref().is_some_and(|filesystem| text(&filesystem.mountpoint) == Some("/"))
+    };
+    let Some(root) = volumes.find(is_root) else { return false };
+    // A share or what is left can be judged only beside the hardware.
+    let size = text(&root.size).and_then(|size| Size::parse(size).ok()).map(|size| size.bytes(None));
+    if let Some(Ok(bytes)) = size {
+        Volume { title: "Root", at_least: ROOT, in_words: "20GB" }.check(Some(bytes), node, findings);
+    }
+    true
 }
 
 struct Volume {

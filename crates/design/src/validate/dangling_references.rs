@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use super::finding::{Findings, Validator};
 use crate::{
     compile::Site,
-    model::{Design, DocumentRef, text, values},
+    model::{Address, Design, DocumentRef, text, values},
 };
 
 pub(super) const VALIDATOR: Validator =
@@ -38,10 +38,17 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
         if let Some(primary) = text(&settings.primary_network) {
             network(primary, "primary_network", &node.document);
         }
+        if let Some(oob) = settings.oob_parameters.get("network").filter(|oob| !oob.value.is_empty()) {
+            network(&oob.value, "oob.network", &node.document);
+        }
+        for entry in node.addressing.iter().filter(|entry| entry.address == Address::Dhcp) {
+            network(text(&entry.network).unwrap_or_default(), "addressing", &node.document);
+        }
         for attached in settings.interfaces.iter().flat_map(|interface| values(&interface.networks)) {
             network(attached, "interfaces", &node.document);
         }
     }
+    check_drivers(design, site, findings);
     let racks: HashSet<&str> = design.racks.iter().map(|rack| rack.document.name.as_str()).collect();
     for node in &site.nodes {
         let rack = text(&node.effective.settings.rack).filter(|rack| !racks.contains(rack));
@@ -49,6 +56,29 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
             let message =
                 format!("metadata.rack of {} names rack {rack}, which is not defined.", node.document);
             findings.warning(message, "Define the rack or correct the name.", &[&node.document]);
+        }
+    }
+}
+
+/// Driver packages that are named, and the repositories they come from.
+fn check_drivers(design: &Design, site: &Site, findings: &mut Findings) {
+    let packages: HashSet<&str> = design.driver_packages.iter().map(|package| package.name()).collect();
+    for node in &site.nodes {
+        for driver in values(&node.machine.drivers).filter(|driver| !packages.contains(driver)) {
+            let message = format!("drivers of {} names {driver}, which is not defined.", node.document);
+            findings.error(message, "Define the driver package or correct the name.", &[&node.document]);
+        }
+    }
+    let listed = design.region.iter().flat_map(|region| &region.repositories).flat_map(|all| &all.list);
+    let repositories: HashSet<&str> = listed.map(|one| one.name.value.as_str()).collect();
+    for package in &design.driver_packages {
+        let repository = text(&package.repository).filter(|repository| !repositories.contains(repository));
+        if let Some(repository) = repository {
+            let message = format!(
+                "repository of {} names {repository}, which the region does not list.",
+                package.document
+            );
+            findings.error(message, "List the repository in the region.", &[&package.document]);
         }
     }
 }

@@ -12,7 +12,7 @@ const ADVICE: &str =
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in &site.nodes {
         let fqdn = &node.fqdn;
-        if fqdn.len() > 255 {
+        if fqdn.chars().count() > 255 {
             findings.error(
                 format!("FQDN {fqdn} is invalid, greater than 255 characters."),
                 ADVICE,

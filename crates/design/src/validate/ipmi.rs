@@ -27,7 +27,8 @@ pub(super) fn bmc_is_reachable(node: &Node, driver: &str, findings: &mut Finding
             findings.error(message, "Define the parameter under `oob`.", &[&node.document]);
         }
     }
-    if parameter("network").and_then(|network| node.address_on(network)).is_none() {
+    let network = parameter("network");
+    if !node.static_addresses().any(|(on, _)| Some(on) == network) {
         let message = format!("OOB address missing for {driver} node {}.", node.name());
         findings.error(message, "Give the node a static address on its OOB network.", &[&node.document]);
     }

@@ -11,7 +11,8 @@ pub(super) const VALIDATOR: Validator =
 
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in site.nodes.iter().filter(|node| text(&node.effective.settings.oob_type) == Some("libvirt")) {
-        let uri = node.effective.settings.oob_parameters.get("libvirt_uri");
+        let uri =
+            node.effective.settings.oob_parameters.get("libvirt_uri").filter(|uri| !uri.value.is_empty());
         match uri {
             None => {
                 let message = format!("OOB parameter libvirt_uri missing for node {}.", node.name());
@@ -23,7 +24,7 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
             }
             Some(_) => {}
         }
-        if node.boot_mac.is_none() {
+        if text(&node.boot_mac).unwrap_or_default().is_empty() {
             let message = "libvirt-based node requires a defined boot MAC address.".to_owned();
             findings.error(message, "Specify the boot MAC of the node under `metadata`.", &[&node.document]);
         }

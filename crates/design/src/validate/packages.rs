@@ -16,14 +16,15 @@ pub(super) const VALIDATOR: Validator =
 fn check(design: &Design, _: &Site, findings: &mut Findings) {
     for action in &design.boot_actions {
         for asset in action.assets.iter().filter(|asset| text(&asset.kind) == Some("pkg_list")) {
-            let Some(packages) = &asset.packages else {
-                if asset.location.is_none() {
-                    let message = "A pkg_list asset has neither packages nor a location.".to_owned();
-                    findings.error(message, "List packages, or say where the list is.", &[&action.document]);
-                }
-                continue;
-            };
-            for version in packages.values().flatten().filter(|version| !is_version(version)) {
+            let packages = asset.packages.iter().flatten();
+            let has_location = text(&asset.location).is_some_and(|location| !location.is_empty());
+            if !has_location && packages.clone().next().is_none() {
+                let message = "A pkg_list asset has neither packages nor a location.".to_owned();
+                findings.error(message, "List packages, or say where the list is.", &[&action.document]);
+            }
+            let versions =
+                packages.filter_map(|(_, version)| version.as_deref()).filter(|version| !version.is_empty());
+            for version in versions.filter(|version| !is_version(version)) {
                 let message = format!("Version specifier {version} is not a valid format.");
                 let advice = "A version is [epoch:]upstream-revision, such as 3.2.1-1.";
                 findings.error(message, advice, &[&action.document]);

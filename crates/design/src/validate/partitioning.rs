@@ -23,7 +23,8 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
 fn check_device(device: &StorageDevice, node: &Node, findings: &mut Findings) {
     let name = &device.name.value;
     let partitions = device.partitions.as_deref().unwrap_or_default();
-    if partitions.is_empty() == device.volume_group.is_none() {
+    let gives_all = text(&device.volume_group).is_some_and(|group| !group.is_empty());
+    if partitions.is_empty() != gives_all {
         let message =
             format!("Storage device {name} must have either partitions or a volume group, and not both");
         findings.error(message, "Specify one of the two for the device.", &[&node.document]);

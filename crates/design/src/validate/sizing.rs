@@ -3,7 +3,7 @@
 use super::finding::{Findings, Validator};
 use crate::{
     compile::{Node, Site},
-    model::{Design, Field, text},
+    model::{Design, Field, StorageDevice, text},
 };
 
 pub(super) const VALIDATOR: Validator =
@@ -14,46 +14,58 @@ const ADVICE: &str = "Make the shares positive, together no more than 99 percent
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in &site.nodes {
         for device in &node.effective.settings.storage_devices {
-            let partitions = device.partitions.iter().flatten();
-            let shares = Shares { what: "Partition", of: format!("device {}", device.name.value) };
-            let sizes = partitions.map(|partition| (partition.name.value.as_str(), &partition.size));
-            shares.check(sizes, node, findings);
+            check_partitions(device, node, findings);
             // Told once per device, as readers of the original's messages count them.
-            let groups = node.effective.settings.volume_groups.iter();
-            let volumes = groups.flat_map(|group| &group.logical_volumes);
-            let shares = Shares { what: "Logical Volume", of: "all volume groups".to_owned() };
-            shares.check(volumes.map(|volume| (volume.name.value.as_str(), &volume.size)), node, findings);
+            check_volumes(node, findings);
         }
     }
 }
 
-struct Shares {
-    what: &'static str,
-    of: String,
+/// From the partition on that goes over, each is told.
+fn check_partitions(device: &StorageDevice, node: &Node, findings: &mut Findings) {
+    let mut sum: i64 = 0;
+    for partition in device.partitions.iter().flatten() {
+        let share = share(&partition.size);
+        if share < 0 {
+            let message = format!(
+                "Storage partition {} on device {} size is < 0",
+                partition.name.value, device.name.value
+            );
+            findings.error(message, ADVICE, &[&node.document]);
+        }
+        sum = sum.saturating_add(share);
+        if sum > 99 {
+            let message =
+                format!("Cumulative partition sizes on device {} is greater than 99%.", device.name.value);
+            findings.error(message, ADVICE, &[&node.document]);
+        }
+    }
 }
 
-impl Shares {
-    fn check<'s>(
-        &self,
-        sizes: impl Iterator<Item = (&'s str, &'s Field<String>)>,
-        node: &Node,
-        findings: &mut Findings,
-    ) {
-        let mut sum: i64 = 0;
-        for (name, size) in sizes {
-            let share = text(size).and_then(percent);
-            if share.is_some_and(|share| share < 0) {
-                findings.error(format!("{} {name} size is < 0", self.what), ADVICE, &[&node.document]);
-            }
-            sum = sum.saturating_add(share.unwrap_or(0));
-            if sum > 99 {
-                let message = format!("Cumulative {} sizes on {} is greater than 99%.", self.what, self.of);
+/// From the group on that goes over, each is told; all groups are summed together.
+fn check_volumes(node: &Node, findings: &mut Findings) {
+    let mut sum: i64 = 0;
+    for group in &node.effective.settings.volume_groups {
+        for volume in &group.logical_volumes {
+            let share = share(&volume.size);
+            if share < 0 {
+                let message = format!("Logical Volume {} size is < 0", volume.name.value);
                 findings.error(message, ADVICE, &[&node.document]);
             }
+            sum = sum.saturating_add(share);
+        }
+        if sum > 99 {
+            let message = format!(
+                "Cumulative logical volume size is greater than 99% in volume group {}",
+                group.name.value
+            );
+            findings.error(message, ADVICE, &[&node.document]);
         }
     }
 }
 
-fn percent(size: &str) -> Option<i64> {
-    size.strip_suffix('%')?.trim_start_matches('>').parse().ok()
+/// The percentage of a size that is one; nothing of any other.
+fn share(size: &Field<String>) -> i64 {
+    let percent = text(size).and_then(|size| size.split_once('%')).filter(|(_, rest)| !rest.contains('%'));
+    percent.and_then(|(number, _)| number.trim_start_matches('>').trim().parse().ok()).unwrap_or(0)
 }

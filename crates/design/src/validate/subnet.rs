@@ -4,9 +4,14 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// A subnet; an address alone is a subnet of one.
+/// A subnet, its size given as bits or as a mask; an address alone is a subnet of one.
 pub(super) fn subnet(cidr: &str) -> Option<IpNet> {
-    cidr.parse().ok().or_else(|| cidr.parse::<IpAddr>().ok().map(IpNet::from))
+    cidr.parse().ok().or_else(|| cidr.parse::<IpAddr>().ok().map(IpNet::from)).or_else(|| masked(cidr))
+}
+
+fn masked(cidr: &str) -> Option<IpNet> {
+    let (address, mask) = cidr.split_once('/')?;
+    IpNet::with_netmask(address.parse().ok()?, mask.parse().ok()?).ok()
 }
 
 /// Whether an address lies in a subnet; an address that cannot be read lies in none.

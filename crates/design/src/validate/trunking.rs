@@ -21,7 +21,8 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
             continue;
         };
         // A native network that is not defined is told of where dangling references are.
-        let tagged = site.network(native).filter(|network| network.vlan.is_some());
+        let tagged =
+            site.network(native).filter(|network| text(&network.vlan).is_some_and(|vlan| !vlan.is_empty()));
         if let Some(network) = tagged {
             let message = "Network link native network has a defined VLAN tag.".to_owned();
             let advice = "Tagged networks need trunking; take the VLAN tag off the native network.";

@@ -53,6 +53,14 @@ pub fn models(truth: &Value, printed: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// What the original said before it crashed, we say as well.
+pub fn begins_with_messages_of(truth: &Value, printed: &Value) -> Result<(), String> {
+    let (recorded, ours) = (messages(truth), messages(printed));
+    let count = recorded.as_array().map_or(0, Vec::len);
+    let ours: Value = ours.as_array().into_iter().flatten().take(count).cloned().collect();
+    equal("messages", &recorded, &ours)
+}
+
 /// Nulls and what is ignored taken out, at every depth.
 fn cleaned(value: &Value) -> Value {
     match value {

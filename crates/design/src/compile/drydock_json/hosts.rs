@@ -94,6 +94,8 @@ fn selector(selector: &Selector) -> Value {
             .with("address", address.clone())
             .with("device_type", device_type.clone())
             .done(),
+        Selector::Mac(mac) => json!({ "selector_type": "mac", "address": mac }),
+        Selector::Serial(serial) => json!({ "selector_type": "serial", "address": serial }),
         Selector::Name(name) => json!({ "selector_type": "name", "address": name }),
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 
 pub(super) fn format(envelope: Envelope) -> &'static str {
     match envelope {
-        Envelope::Deckhand => "deckhand",
+        Envelope::Deckhand | Envelope::Native => "deckhand",
         Envelope::Legacy => "yaml",
     }
 }
@@ -19,7 +19,7 @@ pub(super) fn format(envelope: Envelope) -> &'static str {
 /// Each reader of the original had its own spelling of failure.
 fn failure(envelope: Envelope) -> &'static str {
     match envelope {
-        Envelope::Deckhand => "failure",
+        Envelope::Deckhand | Envelope::Native => "failure",
         Envelope::Legacy => "Failure",
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn of(compiled: &Compiled) -> Vec<Value> {
         return Vec::new();
     }
     let read = compiled.design.outcomes.iter().flat_map(|outcome| match outcome.envelope {
-        Envelope::Deckhand => reading_problems(outcome),
+        Envelope::Deckhand | Envelope::Native => reading_problems(outcome),
         Envelope::Legacy => vec![legacy(outcome)],
     });
     let found = compiled.report.iter().flat_map(|report| report.drydock_findings().map(finding));

@@ -28,7 +28,7 @@ pub(super) fn network(network: &Network) -> Value {
         .with_field("vlan_id", &network.vlan)
         .with_field("mtu", &network.mtu)
         .with_field("routedomain", &network.routedomain)
-        .with("dns_domain", network.domain())
+        .with("dns_domain", crate::model::text(&network.dns_domain).unwrap_or("local"))
         .with_field("dns_servers", &network.dns_servers)
         .with("ranges", ranges.collect::<Value>())
         .with("routes", routes.collect::<Value>())

@@ -1,6 +1,6 @@
 //! Region, rack and hardware profile as the original printed them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::fields::{Object, strings, texts};
 use crate::model::{HardwareProfile, Rack, Region, Repository, TagDefinition};
@@ -81,7 +81,7 @@ pub(super) fn hardware(profile: &HardwareProfile) -> Value {
         .with_field("bios_version", &profile.bios_version)
         .with_field("boot_mode", &profile.boot_mode)
         .with_field("bootstrap_protocol", &profile.bootstrap_protocol)
-        .with("pxe_interface", profile.pxe_interface.as_ref().map(|port| json!(port.value.to_string())))
+        .with_field("pxe_interface", &profile.pxe_interface)
         .with("devices", devices.collect::<Value>())
         .with("cpu_sets", profile.cpu_sets.as_ref().map(texts))
         .with("hugepages_confs", pools)

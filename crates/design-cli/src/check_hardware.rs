@@ -1,0 +1,136 @@
+//! `groundplane design check-hardware`: machines as they were built, beside the site as it was designed.
+
+use std::{collections::HashMap, fs, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+use design::{
+    as_built::{Built, Comparison, InventoryNode, Verdict, compare},
+    compile::compile,
+    model::HardwareProfile,
+    yaml,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    compile::refused,
+    hardware_files::HardwareFiles,
+    outcome::{Ended, Streams, Trouble},
+    sources::Sources,
+};
+
+#[derive(Args)]
+#[command(
+    after_help = "Ends with 0 if every machine that was looked at is as designed, with 1 if one is not.\n\nExample:\n  \
+    groundplane design check-hardware site/ --lshw controller01=lshw.xml --inventory nodes.yaml"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    hardware: HardwareFiles,
+    /// Nodes of the inventory, as `kubectl get nodes.inventory.miloapis.com -o yaml` prints them.
+    #[arg(long, value_name = "FILE")]
+    inventory: Vec<PathBuf>,
+    /// Print what agrees or was not seen as well.
+    #[arg(short, long)]
+    all: bool,
+    /// What is printed.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
+    if arguments.hardware.is_empty() && arguments.inventory.is_empty() {
+        let advice = "there is nothing to compare with; give --lshw NODE=FILE or --inventory FILE";
+        return Err(Trouble::Asked(advice.to_owned()));
+    }
+    let documents = arguments.sources.read(streams)?;
+    let lshw = arguments.hardware.read(&documents)?;
+    let mut listed = inventory(&arguments.inventory)?;
+    let compiled = compile(&documents, &lshw);
+    let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
+    let profiles: HashMap<&str, &HardwareProfile> =
+        compiled.design.hardware_profiles.iter().map(|profile| (profile.name(), profile)).collect();
+    let mut found: Vec<(&str, Vec<Comparison>)> = Vec::new();
+    for node in &site.nodes {
+        let built = Built { lshw: lshw.get(node.name()).cloned(), inventory: listed.remove(node.name()) };
+        let wanted = node.effective.settings.hardware_profile.as_ref();
+        let profile = wanted.and_then(|wanted| profiles.get(wanted.value.as_str()));
+        if let Some(profile) = profile.filter(|_| built.lshw.is_some() || built.inventory.is_some()) {
+            found.push((node.name(), compare(node, profile, &built)));
+        }
+    }
+    for stranger in listed.keys() {
+        streams.note(format_args!("the inventory has a node {stranger} that the design does not"));
+    }
+    let is_well = found.iter().all(|(_, fields)| fields.iter().all(|one| !one.verdict.is_bad()));
+    match arguments.output {
+        Form::Text => arguments.write_text(&found, streams)?,
+        Form::Json => writeln!(streams.out, "{:#}", as_json(&found))?,
+    }
+    Ok(Ended::well_if(is_well))
+}
+
+impl Arguments {
+    fn write_text(
+        &self,
+        found: &[(&str, Vec<Comparison>)],
+        streams: &mut Streams<'_>,
+    ) -> Result<(), Trouble> {
+        for (node, fields) in found {
+            let bad = fields.iter().filter(|one| one.verdict.is_bad()).count();
+            let seen = fields.iter().filter(|one| one.verdict != Verdict::NotSeen).count();
+            writeln!(streams.out, "{node}: {bad} of {seen} fields are not as designed")?;
+            for one in fields.iter().filter(|one| self.all || one.verdict.is_bad()) {
+                let built = one.built.as_deref().unwrap_or("-");
+                let verdict = one.verdict.as_str();
+                writeln!(
+                    streams.out,
+                    "  {verdict:8}  {}: designed {}, built {built}",
+                    one.field, one.designed
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn as_json(found: &[(&str, Vec<Comparison>)]) -> Value {
+    let field = |one: &Comparison| {
+        json!({
+            "field": one.field,
+            "designed": one.designed,
+            "built": one.built,
+            "verdict": one.verdict.as_str(),
+        })
+    };
+    let nodes =
+        found.iter().map(|(node, fields)| ((*node).to_owned(), fields.iter().map(field).collect::<Value>()));
+    json!({ "nodes": nodes.collect::<Value>() })
+}
+
+/// Nodes by name, from files of one object, several documents, or a list.
+fn inventory(files: &[PathBuf]) -> Result<HashMap<String, InventoryNode>, Trouble> {
+    let mut nodes = HashMap::new();
+    for file in files {
+        let bytes = fs::read(file).map_err(|source| Trouble::file("read", file, source))?;
+        let stream = yaml::read(&file.to_string_lossy(), &bytes)
+            .map_err(|error| Trouble::Load(design::document::LoadError::Yaml(error)))?;
+        for document in stream.documents {
+            let object = serde_json::to_value(&document)?;
+            let items = object["items"].as_array().cloned().unwrap_or_else(|| vec![object]);
+            for node in items.iter().filter_map(InventoryNode::of) {
+                nodes.insert(node.name.clone(), node);
+            }
+        }
+    }
+    Ok(nodes)
+}

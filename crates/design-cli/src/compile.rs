@@ -1,0 +1,78 @@
+//! `groundplane design compile`: what a site comes to.
+
+use clap::{Args, ValueEnum};
+use design::compile::{Compiled, Outcome, compile};
+
+use crate::{
+    hardware_files::HardwareFiles,
+    outcome::{Ended, Streams, Trouble},
+    provenance,
+    sources::Sources,
+};
+
+#[derive(Args)]
+#[command(after_help = "Ends with 0 if the site compiles, with 1 if it does not.\n\nExamples:\n  \
+    groundplane design compile site.yaml -o tree\n  \
+    groundplane design compile treasuremap --site airsloop -o drydock-json\n  \
+    groundplane design compile site/ --lshw controller01=lshw.xml -o drydock-json")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    hardware: HardwareFiles,
+    /// What is printed.
+    #[arg(short, long, value_enum, default_value_t = Form::Tree)]
+    output: Form,
+    /// Leave the validators out of `drydock-json`: its messages are then of the reading only.
+    #[arg(long)]
+    no_validate: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    /// Every value of every node, and who set it.
+    Tree,
+    /// The same for programs.
+    Json,
+    /// The shape in which Drydock prints a design, secrets included.
+    DrydockJson,
+}
+
+pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
+    let documents = arguments.sources.read(streams)?;
+    let lshw = arguments.hardware.read(&documents)?;
+    let compiled = compile(&documents, &lshw);
+    match arguments.output {
+        Form::DrydockJson => {
+            let compiled = if arguments.no_validate { compiled } else { compiled.validated() };
+            writeln!(streams.out, "{:#}", compiled.to_drydock_json())?;
+            return Ok(Ended::well_if(compiled.site().is_some()));
+        }
+        Form::Tree | Form::Json if compiled.site().is_none() => return Ok(refused(&compiled, streams)),
+        Form::Tree => {
+            for node in compiled.site().into_iter().flat_map(|site| &site.nodes) {
+                provenance::write_node(streams.out, node)?;
+            }
+        }
+        Form::Json => {
+            let nodes = compiled.site().into_iter().flat_map(|site| &site.nodes);
+            let printed: serde_json::Value =
+                nodes.map(|node| (node.name().to_owned(), provenance::node_json(node))).collect();
+            writeln!(streams.out, "{:#}", serde_json::json!({ "nodes": printed }))?;
+        }
+    }
+    Ok(Ended::Well)
+}
+
+/// Says why there is no effective site.
+pub(crate) fn refused(compiled: &Compiled, streams: &mut Streams<'_>) -> Ended {
+    for outcome in compiled.design.outcomes.iter().filter(|outcome| !outcome.is_accepted()) {
+        for problem in outcome.problems.iter().filter(|problem| problem.fault.refuses()) {
+            streams.note(format_args!("{problem} ({})", outcome.document));
+        }
+    }
+    if let Outcome::Refused(refusals) = &compiled.outcome {
+        refusals.iter().for_each(|refusal| streams.note(refusal));
+    }
+    Ended::NotWell
+}

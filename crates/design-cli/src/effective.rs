@@ -1,0 +1,70 @@
+//! `groundplane design effective`: one node or host profile, and who set each of its values.
+
+use clap::{Args, ValueEnum};
+use design::{
+    compile::{Site, compile},
+    inherit::explain,
+};
+
+use crate::{
+    compile::refused,
+    hardware_files::HardwareFiles,
+    outcome::{Ended, Streams, Trouble},
+    provenance,
+    sources::Sources,
+};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The name of a node, or of a host profile.
+    name: String,
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    hardware: HardwareFiles,
+    /// What is printed.
+    #[arg(short, long, value_enum, default_value_t = Form::Tree)]
+    output: Form,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    /// For people.
+    Tree,
+    /// For programs.
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
+    let documents = arguments.sources.read(streams)?;
+    let lshw = arguments.hardware.read(&documents)?;
+    let compiled = compile(&documents, &lshw);
+    let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
+    let name = &arguments.name;
+    if let Some(node) = site.node(name) {
+        match arguments.output {
+            Form::Tree => provenance::write_node(streams.out, node)?,
+            Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node))?,
+        }
+    } else if let Some(profile) = site.profiles.iter().find(|profile| profile.document.name == *name) {
+        let values = explain(&profile.effective);
+        match arguments.output {
+            Form::Tree => {
+                writeln!(streams.out, "{}  ({})", profile.document, provenance::chain(&profile.effective))?;
+                provenance::write_values(streams.out, &values, &profile.effective)?;
+            }
+            Form::Json => {
+                writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective))?
+            }
+        }
+    } else {
+        return Err(Trouble::Asked(unknown(name, site)));
+    }
+    Ok(Ended::Well)
+}
+
+fn unknown(name: &str, site: &Site) -> String {
+    let nodes: Vec<&str> = site.nodes.iter().map(|node| node.name()).take(12).collect();
+    let more = if site.nodes.len() > nodes.len() { ", …" } else { "" };
+    format!("the site has no node and no host profile `{name}`; its nodes are {}{more}", nodes.join(", "))
+}

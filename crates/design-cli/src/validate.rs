@@ -1,0 +1,99 @@
+//! `groundplane design validate`: what is wrong with a site, with file and line.
+
+use clap::{Args, ValueEnum};
+use design::{
+    compile::compile,
+    validate::{Severity, Told, tell},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    hardware_files::HardwareFiles,
+    outcome::{Ended, Streams, Trouble},
+    sources::Sources,
+};
+
+#[derive(Args)]
+#[command(
+    after_help = "Ends with 0 if there is no error, with 1 if there is one, with 2 if the files cannot be read.\n\
+    `groundplane design explain CODE` tells about a code."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    hardware: HardwareFiles,
+    /// What is printed.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+    /// Print errors only.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Let a warning be as bad as an error.
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    /// For people and editors: `file:line:column: severity[CODE]: message`.
+    Text,
+    /// For programs.
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
+    let documents = arguments.sources.read(streams)?;
+    let lshw = arguments.hardware.read(&documents)?;
+    let compiled = compile(&documents, &lshw).validated();
+    let told = tell(&compiled);
+    let count = |severity| told.iter().filter(|one| one.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    match arguments.output {
+        Form::Text => {
+            for one in told.iter().filter(|one| !arguments.quiet || one.severity == Severity::Error) {
+                write_text(streams, one)?;
+            }
+            writeln!(streams.out, "{errors} errors, {warnings} warnings")?;
+        }
+        Form::Json => {
+            let printed = json!({
+                "errors": errors,
+                "warnings": warnings,
+                "findings": told.iter().map(as_json).collect::<Vec<_>>(),
+            });
+            writeln!(streams.out, "{printed:#}")?;
+        }
+    }
+    Ok(Ended::well_if(errors == 0 && (warnings == 0 || !arguments.strict)))
+}
+
+fn write_text(streams: &mut Streams<'_>, told: &Told) -> Result<(), Trouble> {
+    if let Some(at) = &told.at {
+        write!(streams.out, "{at}: ")?;
+    }
+    let severity = told.severity.as_str().to_ascii_lowercase();
+    write!(streams.out, "{severity}[{}]: {}", told.code, told.message)?;
+    if !told.documents.is_empty() {
+        write!(streams.out, " ({})", told.documents.join(", "))?;
+    }
+    writeln!(streams.out)?;
+    if !told.advice.is_empty() {
+        writeln!(streams.out, "    {}", told.advice)?;
+    }
+    Ok(())
+}
+
+fn as_json(told: &Told) -> Value {
+    json!({
+        "code": told.code,
+        "drydockId": told.drydock_id,
+        "severity": told.severity.as_str(),
+        "message": told.message,
+        "advice": told.advice,
+        "file": told.at.as_ref().map(|at| at.file.as_ref()),
+        "line": told.at.as_ref().map(|at| at.line),
+        "column": told.at.as_ref().map(|at| at.column),
+        "documents": told.documents,
+    })
+}

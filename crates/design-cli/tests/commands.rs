@@ -1,0 +1,187 @@
+//! The commands as people type them, from files to what is printed.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod typed;
+
+use std::{fs, path::Path};
+
+use design_cli::Ended;
+use serde_json::Value;
+use typed::{SITE, Said, design, in_folder};
+
+#[test]
+fn compile_prints_the_shape_that_drydock_prints() {
+    let corner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/corner");
+    let bundle = corner.join("i02_iface_override_fields.yaml");
+    let said = design(&["compile", bundle.to_str().unwrap(), "-o", "drydock-json", "--no-validate"]);
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    let printed: Value = serde_json::from_str(&said.out).unwrap();
+    let truth = fs::read(corner.join("intended/i02_iface_override_fields.json")).unwrap();
+    let truth: Value = serde_json::from_slice(&truth).unwrap();
+    assert_eq!(printed["nodes"]["n1"]["tags"], truth["nodes"]["n1"]["tags"]);
+    assert_eq!(printed["status"], truth["status"]);
+}
+
+#[test]
+fn a_refused_design_is_printed_too_and_ends_with_one() {
+    let corner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/corner");
+    let bundle = corner.join("x01_missing_parent.yaml");
+    let said = design(&["compile", bundle.to_str().unwrap(), "-o", "drydock-json"]);
+    assert_eq!(said.ended, Ended::NotWell);
+    let printed: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(printed["error"]["kind"], "unknown_host_profile");
+}
+
+#[test]
+fn the_tree_tells_who_set_each_value_and_hides_secrets() {
+    let said = in_folder(&[("site.yaml", SITE)], |folder| design(&["compile", folder]));
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    let line = |part: &str| said.out.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned();
+    assert!(line("fqdn =").ends_with("n1.example.com"), "{}", said.out);
+    assert!(line("platform.image = jammy").contains("HostProfile/child"), "{}", said.out);
+    assert!(line("overrides bionic of HostProfile/parent").contains("site.yaml:"), "{}", said.out);
+    assert!(line("metadata.tags[old] is gone").contains("removes old"), "{}", said.out);
+    assert!(line("oob.credential = (hidden)").contains("HostProfile/parent"), "{}", said.out);
+    assert!(!said.out.contains("s3cret"), "{}", said.out);
+}
+
+#[test]
+fn validate_tells_code_file_and_line() {
+    let broken = SITE
+        .replace("address: 10.0.0.5", "address: 10.0.9.5")
+        .replace("cidr: 10.0.0.0/24", "cidr: 10.0.0.1/24");
+    let said = in_folder(&[("site.yaml", &broken)], |folder| design(&["validate", folder, "--quiet"]));
+    assert_eq!(said.ended, Ended::NotWell);
+    let place = |code: &str| said.out.lines().find(|line| line.contains(code)).unwrap_or_default().to_owned();
+    assert!(place("error[GP2006]").contains("site.yaml:2:1: "), "{}", said.out);
+    assert!(place("error[GP2002]").contains("10.0.9.5 is not within"), "{}", said.out);
+    assert!(said.out.ends_with("errors, 1 warnings\n") || said.out.contains(" errors, "), "{}", said.out);
+
+    let good = in_folder(&[("site.yaml", SITE)], |folder| design(&["validate", folder, "-o", "json"]));
+    assert_eq!(good.ended, Ended::Well, "{}", good.out);
+    let printed: Value = serde_json::from_str(&good.out).unwrap();
+    assert_eq!(printed["errors"], 0);
+}
+
+#[test]
+fn what_cannot_be_read_ends_with_two() {
+    let said = in_folder(&[("site.yaml", "a: [1")], |folder| design(&["validate", folder]));
+    assert_eq!(said.ended, Ended::InTrouble);
+    assert!(said.err.contains("site.yaml:"), "{}", said.err);
+    assert_eq!(design(&["validate", "/nowhere/at/all"]).ended, Ended::InTrouble);
+}
+
+#[test]
+fn effective_prints_a_node_or_a_profile() {
+    let json = |name: &str| -> Said {
+        in_folder(&[("site.yaml", SITE)], |folder| design(&["effective", name, folder, "-o", "json"]))
+    };
+    let node: Value = serde_json::from_str(&json("n1").out).unwrap();
+    assert_eq!(
+        node["chain"],
+        serde_json::json!(["BaremetalNode/n1", "HostProfile/child", "HostProfile/parent"])
+    );
+    let image =
+        node["values"].as_array().unwrap().iter().find(|one| one["path"] == "platform.image").unwrap();
+    assert_eq!((&image["value"], &image["by"]["document"]), (&"jammy".into(), &"HostProfile/child".into()));
+    let profile: Value = serde_json::from_str(&json("parent").out).unwrap();
+    assert_eq!(profile["chain"], serde_json::json!(["HostProfile/parent"]));
+    let nobody = json("nobody");
+    assert_eq!(nobody.ended, Ended::InTrouble);
+    assert!(nobody.err.contains("its nodes are n1"), "{}", nobody.err);
+}
+
+#[test]
+fn diff_tells_whom_a_change_reaches() {
+    let changed = SITE.replace("image: jammy", "image: noble").replace("s3cret", "other");
+    let files = [("before/site.yaml", SITE), ("after/site.yaml", changed.as_str())];
+    let said = in_folder(&files, |folder| {
+        design(&["diff", &format!("{folder}/before"), &format!("{folder}/after")])
+    });
+    assert_eq!(said.ended, Ended::NotWell);
+    assert!(said.out.contains("~ n1\n"), "{}", said.out);
+    assert!(said.out.contains("platform.image: jammy -> noble  [HostProfile/child"), "{}", said.out);
+    assert!(said.out.contains("oob.credential: (hidden) -> (hidden)"), "{}", said.out);
+    assert!(!said.out.contains("s3cret"), "{}", said.out);
+    assert!(said.out.ends_with("1 of 1 nodes differ\n"), "{}", said.out);
+    let same = in_folder(&files, |folder| design(&["diff", folder, folder]));
+    // Both states stand under the folder: names written twice refuse it.
+    assert_eq!(same.ended, Ended::InTrouble);
+}
+
+#[test]
+fn documents_of_any_kind_are_found_by_what_they_hold() {
+    let other = format!(
+        "{SITE}---\n{{schema: shop/Order/v2, metadata: {{name: o1}}, data: {{lines: [{{item: bolt}}], by: {{who: ann}}}}}}\n"
+    );
+    let find = |arguments: &[&str]| {
+        in_folder(&[("site.yaml", &other)], |folder| {
+            design(&[&["documents", folder], arguments].concat()).out
+        })
+    };
+    assert!(find(&["--where", "by.who=ann", "--field", "lines[0].item"]).contains("shop/Order/v2 o1"));
+    assert!(find(&["--where", "by.who=ann", "--field", "lines[0].item"]).contains("\"bolt\""));
+    assert_eq!(find(&["--kind", "Order", "--where", "by.who=bob"]), "");
+    assert_eq!(find(&["--kind", "HostProfile"]).lines().count(), 2);
+    assert_eq!(find(&["--where", "metadata.tags=new"]).lines().count(), 1);
+}
+
+#[test]
+fn an_imported_site_is_the_same_site() {
+    let (files, before, after) = in_folder(&[("site.yaml", SITE)], |folder| {
+        let to = format!("{folder}/imported");
+        let from = format!("{folder}/site.yaml");
+        let said = design(&["import", &from, "--to", &to]);
+        assert_eq!(said.ended, Ended::Well, "{}", said.err);
+        assert!(said.err.contains("hold secrets"), "{}", said.err);
+        let again = design(&["import", &from, "--to", &to]);
+        assert_eq!(again.ended, Ended::InTrouble, "a folder that is not empty is left alone");
+        let print = |path: &str| design(&["compile", path, "-o", "drydock-json"]).out;
+        (Path::new(&to).join("formation/nodes/n1.yaml").exists(), print(&from), print(&to))
+    });
+    assert!(files);
+    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    for part in ["nodes", "host_profiles", "networks", "hardware_profiles"] {
+        assert_eq!(value(&before)[part], value(&after)[part], "{part}");
+    }
+}
+
+#[test]
+fn machines_are_compared_with_their_design() {
+    let lshw = "<list><node id='s' class='system'><vendor>Dell Inc.</vendor>
+      <node id='firmware' class='memory'><version>2.0</version><capabilities><capability id='uefi'/></capabilities></node>
+      <node id='n' class='network'><product>X710 Controller</product><businfo>pci@0000:00:03.0</businfo><logicalname>eno1</logicalname></node>
+      </node></list>";
+    let inventory = "{apiVersion: inventory.miloapis.com/v1alpha1, kind: Node, metadata: {name: n1}, spec: {placement: {rackRef: {name: r9}}}}";
+    let files = [("site.yaml", SITE), ("n1.xml", lshw), ("nodes.yml.txt", inventory)];
+    let said = in_folder(&files, |folder| {
+        let (seen, listed) = (format!("n1={folder}/n1.xml"), format!("{folder}/nodes.yml.txt"));
+        design(&[
+            "check-hardware",
+            &format!("{folder}/site.yaml"),
+            "--lshw",
+            &seen,
+            "--inventory",
+            &listed,
+            "--all",
+        ])
+    });
+    assert_eq!(said.ended, Ended::NotWell, "{}", said.err);
+    for line in [
+        "same      hardware_profile.vendor: designed Dell, built Dell Inc.",
+        "differs   hardware_profile.bios_version: designed 1.0, built 2.0",
+        "same      hardware_profile.boot_mode: designed uefi, built uefi",
+        "same      device_aliases.nic1: designed X710, built X710 Controller",
+        "missing   device_aliases.nic2: designed X710, built -",
+        "differs   metadata.rack: designed r1, built r9",
+    ] {
+        assert!(said.out.contains(line), "{line}\n{}", said.out);
+    }
+}
+
+#[test]
+fn a_code_is_explained() {
+    let said = design(&["explain", "gp2005"]);
+    assert!(said.out.starts_with("# GP2005: Duplicated IP Check"), "{}", said.out);
+    assert_eq!(design(&["explain", "GP9999"]).ended, Ended::InTrouble);
+}

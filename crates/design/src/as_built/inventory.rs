@@ -1,0 +1,38 @@
+//! A Node of the inventory, as far as a design speaks of the same things.
+
+use serde_json::Value;
+
+/// What the inventory holds of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InventoryNode {
+    /// Its name.
+    pub name: String,
+    /// The rack it stands in.
+    pub rack: Option<String>,
+    /// Its addresses and names.
+    pub addresses: Vec<String>,
+    /// Its disks by name, with their bytes.
+    pub disks: Vec<(String, u64)>,
+}
+
+impl InventoryNode {
+    /// Reads a Node object; nothing if it is of another kind.
+    pub fn of(object: &Value) -> Option<Self> {
+        let version = object["apiVersion"].as_str()?;
+        if object["kind"] != "Node" || !version.starts_with("inventory.miloapis.com/") {
+            return None;
+        }
+        let spec = &object["spec"];
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let disk = |disk: &Value| Some((disk["name"].as_str()?.to_owned(), disk["sizeBytes"].as_u64()?));
+        Some(Self {
+            name: object["metadata"]["name"].as_str()?.to_owned(),
+            rack: spec["placement"]["rackRef"]["name"].as_str().map(str::to_owned),
+            addresses: list(&spec["addresses"])
+                .iter()
+                .filter_map(|one| one["address"].as_str().map(str::to_owned))
+                .collect(),
+            disks: list(&spec["hardware"]["disks"]).iter().filter_map(disk).collect(),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! Our own layout: one document to a file, in three folders, in our own envelope.
+
+use std::path::PathBuf;
+
+use super::Document;
+use crate::{
+    inherit::is_secret,
+    yaml::{self, Map, Node},
+};
+
+/// The API version of our own documents.
+pub const API_VERSION: &str = "design.groundplane.dev/v1alpha1";
+
+/// Which folder each kind stands in, and the folder within.
+const FOLDERS: [(&str, &str); 9] = [
+    ("Region", "formation/regions"),
+    ("Rack", "formation/racks"),
+    ("Network", "formation/networks"),
+    ("NetworkLink", "formation/links"),
+    ("BaremetalNode", "formation/nodes"),
+    ("HardwareProfile", "hardware/profiles"),
+    ("DriverPackage", "hardware/drivers"),
+    ("HostProfile", "profiles/hosts"),
+    ("BootAction", "profiles/boot-actions"),
+];
+
+/// Whether a document is part of a design, in any of the dialects.
+pub fn is_of_a_design(document: &Document) -> bool {
+    let parts = document.id.schema_parts();
+    parts.is_some_and(|(namespace, kind, _)| {
+        ["drydock", "design.groundplane.dev"].contains(&namespace) && folder_of(kind).is_some()
+    })
+}
+
+/// Where a document stands in our own layout, and its text there.
+pub fn file_of(document: &Document) -> (PathBuf, String) {
+    let kind = document.id.kind().unwrap_or_default();
+    let folder = folder_of(kind).unwrap_or("formation");
+    let text = yaml::write(&in_our_envelope(document, kind).into());
+    (PathBuf::from(folder).join(format!("{}.yaml", file_name(document.name()))), text)
+}
+
+/// Whether a document says something that others must not see.
+pub fn holds_secrets(document: &Document) -> bool {
+    let oob = document.data.get("oob").and_then(|oob| oob.value.as_map());
+    oob.is_some_and(|oob| {
+        oob.iter().any(|(key, value)| is_secret(&format!("oob.{key}")) && !value.value.is_null())
+    })
+}
+
+fn folder_of(kind: &str) -> Option<&'static str> {
+    FOLDERS.iter().find(|(known, _)| *known == kind).map(|(_, folder)| *folder)
+}
+
+fn in_our_envelope(document: &Document, kind: &str) -> Map {
+    let at = &document.at;
+    let mut metadata = Map::new();
+    metadata.insert("name", at.clone(), Node::new(document.name(), at.clone()));
+    if let Some(labels) = document.metadata.get("labels").filter(|labels| labels.value.as_map().is_some()) {
+        metadata.insert("labels", at.clone(), labels.clone());
+    }
+    let mut map = Map::new();
+    map.insert("apiVersion", at.clone(), Node::new(API_VERSION, at.clone()));
+    map.insert("kind", at.clone(), Node::new(kind, at.clone()));
+    map.insert("metadata", at.clone(), Node::new(metadata, at.clone()));
+    map.insert("spec", at.clone(), document.data.clone());
+    map
+}
+
+/// A name as a file can have it: what a path would read as something else is left out.
+fn file_name(name: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = name.chars().map(kept).collect();
+    if name.starts_with('.') { format!("_{name}") } else { name }
+}

@@ -1,0 +1,33 @@
+//! No two nodes boot from one MAC address, and it is one.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::finding::{Findings, Validator};
+use crate::{
+    compile::Site,
+    model::{Design, DocumentRef, text},
+};
+
+pub(super) const VALIDATOR: Validator =
+    Validator { code: "GP2012", drydock_id: None, title: "Boot MAC Addresses", check };
+
+fn check(_: &Design, site: &Site, findings: &mut Findings) {
+    let mut holders: HashMap<String, &Arc<DocumentRef>> = HashMap::new();
+    for node in &site.nodes {
+        let Some(mac) = text(&node.boot_mac).filter(|mac| !mac.is_empty()) else { continue };
+        if !is_mac(mac) {
+            let message = format!("The boot MAC address of {} is `{mac}`.", node.name());
+            findings.error(message, "Write six pairs of digits, as in 00:1b:21:3c:4d:5e.", &[&node.document]);
+        }
+        if let Some(holder) = holders.insert(mac.to_ascii_lowercase(), &node.document) {
+            let message = format!("{} and {} boot from one MAC address, {mac}.", holder.name, node.name());
+            findings.error(message, "Give each node its own.", &[&node.document, holder]);
+        }
+    }
+}
+
+fn is_mac(text: &str) -> bool {
+    let pairs: Vec<&str> = text.split([':', '-']).collect();
+    pairs.len() == 6
+        && pairs.iter().all(|pair| pair.len() == 2 && pair.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

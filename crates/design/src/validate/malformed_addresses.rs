@@ -1,0 +1,45 @@
+//! What should be an address or a subnet is one. The original crashes on what is not.
+
+use std::net::IpAddr;
+
+use super::{
+    finding::{Findings, Validator},
+    subnet::subnet,
+};
+use crate::{compile::Site, model::Design};
+
+pub(super) const VALIDATOR: Validator =
+    Validator { code: "GP2009", drydock_id: None, title: "Malformed Addresses", check };
+
+fn check(_: &Design, site: &Site, findings: &mut Findings) {
+    for network in &site.networks {
+        let mut told = |what: &str, written: &str, advice: &str| {
+            findings.error(
+                format!("{what} of {} is `{written}`.", network.name()),
+                advice,
+                &[&network.document],
+            );
+        };
+        if subnet(&network.cidr.value).is_none() {
+            told("The subnet", &network.cidr.value, "Write it as 10.0.0.0/24.");
+        }
+        for route in &network.routes {
+            if let Some(gateway) = route.gateway.as_deref().filter(|gateway| !is_address(gateway)) {
+                told("A gateway", gateway, "Write an address.");
+            }
+            if let Some(to) = route.subnet.as_deref().filter(|to| subnet(to).is_none()) {
+                told("The subnet of a route", to, "Write it as 10.0.0.0/24.");
+            }
+        }
+    }
+    for node in &site.nodes {
+        for (network, address) in node.static_addresses().filter(|(_, address)| !is_address(address)) {
+            let message = format!("The address on {network} of {} is `{address}`.", node.name());
+            findings.error(message, "Write an address, or `dhcp`.", &[&node.document]);
+        }
+    }
+}
+
+pub(super) fn is_address(text: &str) -> bool {
+    text.parse::<IpAddr>().is_ok()
+}

@@ -1,0 +1,153 @@
+//! Everything there is to say of a design, from the reading to the validators, each with a code, a place and advice.
+
+use std::collections::HashMap;
+
+use super::{Severity, VALIDATORS};
+use crate::{
+    compile::{Compiled, Outcome},
+    inherit::Refusal,
+    model::{DocumentRef, Fault, Problem},
+    yaml::Position,
+};
+
+/// One thing to say of a design.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The code of what says it; it never changes.
+    pub code: &'static str,
+    /// The id the original gave it.
+    pub drydock_id: Option<&'static str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is.
+    pub message: String,
+    /// What to do about it.
+    pub advice: String,
+    /// The line to look at first.
+    pub at: Option<Position>,
+    /// The documents concerned, as `Kind/name`.
+    pub documents: Vec<String>,
+}
+
+/// A code and what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The code.
+    pub code: &'static str,
+    /// What it stands for.
+    pub title: &'static str,
+}
+
+const SHAPE: Code = Code { code: "GP0001", title: "Shape of a Document" };
+const VALUE: Code = Code { code: "GP0002", title: "Values That Cannot Be" };
+const IGNORED: Code = Code { code: "GP0003", title: "Fields Without Effect" };
+const UNKNOWN_HOST_PROFILE: Code = Code { code: "GP0101", title: "Unknown Host Profile" };
+const UNKNOWN_HARDWARE_PROFILE: Code = Code { code: "GP0102", title: "Unknown Hardware Profile" };
+const NO_HARDWARE_PROFILE: Code = Code { code: "GP0103", title: "No Hardware Profile" };
+const PROFILE_CYCLE: Code = Code { code: "GP0104", title: "Profiles in a Circle" };
+const DUPLICATE_NAME: Code = Code { code: "GP0105", title: "Duplicate Names" };
+
+/// All codes, in order: those of the reading, those that refuse a design, those of the validators.
+pub fn codes() -> Vec<Code> {
+    let mut codes = vec![
+        SHAPE,
+        VALUE,
+        IGNORED,
+        UNKNOWN_HOST_PROFILE,
+        UNKNOWN_HARDWARE_PROFILE,
+        NO_HARDWARE_PROFILE,
+        PROFILE_CYCLE,
+        DUPLICATE_NAME,
+    ];
+    codes.extend(VALIDATORS.iter().map(|one| Code { code: one.code, title: one.title }));
+    codes.sort_by_key(|code| code.code);
+    codes
+}
+
+/// Everything there is to say, in the order it was found. Validators speak only if they were asked.
+pub fn tell(compiled: &Compiled) -> Vec<Told> {
+    let mut told = Vec::new();
+    let outcomes = &compiled.design.outcomes;
+    for outcome in outcomes {
+        told.extend(outcome.problems.iter().map(|problem| of_problem(problem, &outcome.document)));
+    }
+    let places: HashMap<&DocumentRef, &Position> =
+        outcomes.iter().map(|outcome| (outcome.document.as_ref(), &outcome.at)).collect();
+    if let Outcome::Refused(refusals) = &compiled.outcome {
+        let named: HashMap<String, &Position> =
+            places.iter().map(|(document, at)| (document.to_string(), *at)).collect();
+        told.extend(refusals.iter().map(|refusal| of_refusal(refusal, &named)));
+    }
+    let findings = compiled.report.iter().flat_map(|report| report.findings());
+    told.extend(findings.filter(|finding| finding.severity > Severity::Info).map(|finding| {
+        Told {
+            code: finding.validator.code,
+            drydock_id: finding.validator.drydock_id,
+            severity: finding.severity,
+            message: finding.message.clone(),
+            advice: finding.advice.clone(),
+            at: finding
+                .documents
+                .first()
+                .and_then(|document| places.get(document.as_ref()))
+                .map(|at| (*at).clone()),
+            documents: finding.documents.iter().map(ToString::to_string).collect(),
+        }
+    }));
+    told
+}
+
+fn of_problem(problem: &Problem, document: &DocumentRef) -> Told {
+    let (code, drydock_id, severity) = match problem.fault {
+        Fault::Shape => (SHAPE, Some("DD001"), Severity::Error),
+        Fault::Value => (VALUE, Some("DD000"), Severity::Error),
+        Fault::Ignored => (IGNORED, None, Severity::Warning),
+    };
+    let message = match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    };
+    Told {
+        code: code.code,
+        drydock_id,
+        severity,
+        message,
+        advice: String::new(),
+        at: Some(problem.at.clone()),
+        documents: vec![document.to_string()],
+    }
+}
+
+fn of_refusal(refusal: &Refusal, places: &HashMap<String, &Position>) -> Told {
+    let (code, advice) = match refusal {
+        Refusal::UnknownHostProfile { .. } => {
+            (UNKNOWN_HOST_PROFILE, "Define the profile or correct the name.")
+        }
+        Refusal::UnknownHardwareProfile { .. } => {
+            (UNKNOWN_HARDWARE_PROFILE, "Define the profile or correct the name.")
+        }
+        Refusal::NoHardwareProfile { .. } => {
+            (NO_HARDWARE_PROFILE, "Set `hardware_profile` on the node or on a profile it inherits from.")
+        }
+        Refusal::ProfileCycle { .. } => {
+            (PROFILE_CYCLE, "Let one of the profiles inherit from another, or none.")
+        }
+        Refusal::DuplicateName { .. } => (DUPLICATE_NAME, "Rename or remove one of the two."),
+    };
+    let documents = refusal.about();
+    let at = match refusal {
+        Refusal::UnknownHostProfile { at, .. } | Refusal::UnknownHardwareProfile { at, .. } => {
+            Some(at.at.clone())
+        }
+        _ => documents.first().and_then(|document| places.get(document)).map(|at| (*at).clone()),
+    };
+    Told {
+        code: code.code,
+        drydock_id: None,
+        severity: Severity::Error,
+        message: refusal.to_string(),
+        advice: advice.to_owned(),
+        at,
+        documents,
+    }
+}

@@ -1,0 +1,17 @@
+//! Every alias of a machine that was looked at stands for a device of it.
+
+use super::finding::{Findings, Validator};
+use crate::{compile::Site, model::Design};
+
+pub(super) const VALIDATOR: Validator =
+    Validator { code: "GP1010", drydock_id: None, title: "Unresolved Aliases", check };
+
+fn check(_: &Design, site: &Site, findings: &mut Findings) {
+    for node in &site.nodes {
+        for alias in &node.unresolved {
+            let message = format!("Alias {alias} stands for no device that was seen on {}.", node.name());
+            let advice = "Correct the address in the hardware profile, or look whether the device is there.";
+            findings.error(message, advice, &[&node.document]);
+        }
+    }
+}
