@@ -1,7 +1,7 @@
 //! The pages about codes, as the documentation has them.
 
 /// A code and its page.
-pub(crate) const PAGES: [(&str, &str); 38] = [
+pub(crate) const PAGES: [(&str, &str); 39] = [
     ("GP0001", include_str!("../../../docs/validators/GP0001.md")),
     ("GP0002", include_str!("../../../docs/validators/GP0002.md")),
     ("GP0003", include_str!("../../../docs/validators/GP0003.md")),
@@ -40,6 +40,7 @@ pub(crate) const PAGES: [(&str, &str); 38] = [
     ("GP5001", include_str!("../../../docs/validators/GP5001.md")),
     ("GP5002", include_str!("../../../docs/validators/GP5002.md")),
     ("GP6001", include_str!("../../../docs/validators/GP6001.md")),
+    ("GP6002", include_str!("../../../docs/validators/GP6002.md")),
 ];
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use design::{
     compile::compile,
+    user_kinds::UserKinds,
     validate::{Severity, Told, tell},
 };
 use serde_json::{Value, json};
@@ -46,7 +47,8 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let documents = arguments.sources.read(streams)?;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw).validated();
-    let told = tell(&compiled);
+    let mut told = tell(&compiled);
+    told.extend(UserKinds::of(&documents).check(&documents));
     let count = |severity| told.iter().filter(|one| one.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     match arguments.output {

@@ -7,5 +7,6 @@ pub mod document;
 pub mod inherit;
 pub mod model;
 pub mod reach;
+pub mod user_kinds;
 pub mod validate;
 pub mod yaml;

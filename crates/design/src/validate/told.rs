@@ -45,6 +45,8 @@ const UNKNOWN_HOST_PROFILE: Code = Code { code: "GP0101", title: "Unknown Host P
 const UNKNOWN_HARDWARE_PROFILE: Code = Code { code: "GP0102", title: "Unknown Hardware Profile" };
 const NO_HARDWARE_PROFILE: Code = Code { code: "GP0103", title: "No Hardware Profile" };
 const PROFILE_CYCLE: Code = Code { code: "GP0104", title: "Profiles in a Circle" };
+/// Told by [`crate::user_kinds`], which looks at all documents and not only at a design.
+const USER_KINDS: Code = Code { code: "GP6002", title: "Documents of User-Defined Kinds" };
 const DUPLICATE_NAME: Code = Code { code: "GP0105", title: "Duplicate Names" };
 
 /// All codes, in order: those of the reading, those that refuse a design, those of the validators.
@@ -60,6 +62,7 @@ pub fn codes() -> Vec<Code> {
         DUPLICATE_NAME,
     ];
     codes.extend(VALIDATORS.iter().map(|one| Code { code: one.code, title: one.title }));
+    codes.push(USER_KINDS);
     codes.sort_by_key(|code| code.code);
     codes
 }
