@@ -1,7 +1,10 @@
 //! `groundplane design compile`: what a site comes to.
 
 use clap::{Args, ValueEnum};
-use design::compile::{Compiled, Outcome, compile};
+use design::{
+    compile::{Compiled, Outcome, compile, unparsable_as_drydock_json},
+    document::LoadError,
+};
 
 use crate::{
     hardware_files::HardwareFiles,
@@ -39,7 +42,13 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = match arguments.sources.read(streams) {
+        Err(Trouble::Load(LoadError::Yaml(error))) if matches!(arguments.output, Form::DrydockJson) => {
+            writeln!(streams.out, "{:#}", unparsable_as_drydock_json(&error))?;
+            return Ok(Ended::NotWell);
+        }
+        read => read?,
+    };
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw);
     match arguments.output {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use design::{
     deckhand::{MissingSource, render_with},
-    document::{Document, airship, load},
+    document::{DesignReference, Document, airship, load},
 };
 
 use crate::outcome::{Streams, Trouble};
@@ -49,7 +49,7 @@ impl Layers {
             [path] => airship::Repository::of_site(path),
             _ => None,
         };
-        for path in paths {
+        for path in &local(paths)? {
             match alone.clone().or_else(|| airship::Repository::at(path)) {
                 Some(repository) => folders.extend(repository.folders_of(self.site.as_deref())?),
                 None => folders.push(path.clone()),
@@ -89,4 +89,19 @@ impl Layers {
 /// Warnings of the rendering begin with the schema of the document they are about.
 fn is_of_a_design(warning: &str) -> bool {
     warning.starts_with("drydock/") || warning.starts_with("design.groundplane.dev/")
+}
+
+/// Paths as they are given; `file:///path` is one too. What would have to be fetched is not.
+fn local(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
+    let local = |path: &PathBuf| {
+        let Some(text) = path.to_str().filter(|text| text.contains("://")) else { return Ok(path.clone()) };
+        match text.parse() {
+            Ok(DesignReference::File(path)) => Ok(path),
+            Ok(elsewhere) => Err(Trouble::Asked(format!(
+                "{elsewhere} is not on this machine; fetch it, and give the file"
+            ))),
+            Err(error) => Err(Trouble::Asked(error.to_string())),
+        }
+    };
+    paths.iter().map(local).collect()
 }

@@ -72,6 +72,32 @@ fn what_cannot_be_read_ends_with_two() {
 }
 
 #[test]
+fn what_is_not_yaml_is_a_failed_status_with_its_line() {
+    let said = in_folder(&[("site.yaml", "a: 1\nb: [1")], |folder| {
+        design(&["compile", folder, "-o", "drydock-json"])
+    });
+    assert_eq!(said.ended, Ended::NotWell);
+    let printed: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&printed["ingest_status"], &printed["error_count"]), (&"failure".into(), &1.into()));
+    assert!(printed["messages"][0]["message"].as_str().unwrap().contains("site.yaml:"), "{}", said.out);
+}
+
+#[test]
+fn a_reference_to_a_file_is_a_path() {
+    let said = in_folder(&[("site.yaml", SITE)], |folder| {
+        design(&["validate", &format!("file://{folder}/site.yaml")])
+    });
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    let elsewhere = design(&["validate", "https://ann:pw@host/site.yaml"]);
+    assert_eq!(elsewhere.ended, Ended::InTrouble);
+    assert!(
+        elsewhere.err.contains("https://host/site.yaml") && !elsewhere.err.contains("pw"),
+        "{}",
+        elsewhere.err
+    );
+}
+
+#[test]
 fn effective_prints_a_node_or_a_profile() {
     let json = |name: &str| -> Said {
         in_folder(&[("site.yaml", SITE)], |folder| design(&["effective", name, folder, "-o", "json"]))

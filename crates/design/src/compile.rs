@@ -23,6 +23,7 @@ use crate::{
     inherit::Refusal,
     model::Design,
     validate::{Report, validate},
+    yaml::YamlError,
 };
 
 /// A design and what became of it.
@@ -56,6 +57,11 @@ pub fn compile(documents: &[Document], lshw: &LshwInputs) -> Compiled {
         Outcome::Unreadable
     };
     Compiled { design, outcome, report: None }
+}
+
+/// As the original prints a design, for bytes that are not YAML: a failed status that tells the line.
+pub fn unparsable_as_drydock_json(error: &YamlError) -> serde_json::Value {
+    drydock_json::unparsable(&error.to_string())
 }
 
 impl Compiled {

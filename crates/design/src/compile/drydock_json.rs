@@ -28,6 +28,17 @@ pub(super) fn render(compiled: &Compiled) -> Value {
     printed
 }
 
+/// A design whose bytes are not YAML: it has nothing but that message.
+pub(super) fn unparsable(why: &str) -> Value {
+    let mut printed = designed(&Design::default());
+    printed["format"] = json!("deckhand");
+    printed["ingest_status"] = json!("failure");
+    printed["status"] = json!("failure");
+    printed["error_count"] = json!(1);
+    printed["messages"] = json!([messages::unparsable(why)]);
+    printed
+}
+
 /// Documents as they were written, for a design of which nothing could be compiled.
 fn designed(design: &Design) -> Value {
     let mut printed = never_inherited(design);

@@ -115,7 +115,9 @@ impl<'s> Checking<'s> {
 
     fn map(&mut self, at: &Node, map: &Map, words: &'s Map, path: &str, depth: usize) {
         let required = words.get("required").and_then(|node| node.value.as_list()).unwrap_or_default();
-        for name in required.iter().filter_map(|node| node.value.as_str()).filter(|name| !map.contains_key(name)) {
+        for name in
+            required.iter().filter_map(|node| node.value.as_str()).filter(|name| !map.contains_key(name))
+        {
             self.note(at, path, format!("must have `{name}`"));
         }
         let properties = words.get("properties").and_then(|node| node.value.as_map());
@@ -155,7 +157,11 @@ impl<'s> Checking<'s> {
         if let Some(one_of) = list("oneOf") {
             let fitting = one_of.iter().filter(|one| self.holds(value, one, depth)).count();
             if fitting != 1 {
-                self.note(value, path, format!("must fit one of {} shapes, and fits {fitting}", one_of.len()));
+                self.note(
+                    value,
+                    path,
+                    format!("must fit one of {} shapes, and fits {fitting}", one_of.len()),
+                );
             }
         }
         if words.get("not").is_some_and(|schema| self.holds(value, schema, depth)) {

@@ -74,6 +74,10 @@ fn reading_problems(outcome: &model::Outcome) -> Vec<Value> {
     vec![message_of("DD000", Severity::Error, &message, "", &documents)]
 }
 
+pub(super) fn unparsable(why: &str) -> Value {
+    message_of("DD000", Severity::Error, &format!("Error parsing YAML: {why}"), "", &[])
+}
+
 fn legacy(outcome: &model::Outcome) -> Value {
     let message = if outcome.is_accepted() {
         format!("Successfully processed Drydock document type {}.", outcome.document.kind)
