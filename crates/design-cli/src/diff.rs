@@ -43,7 +43,7 @@ enum Form {
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
     let mut state = |path: &PathBuf| -> Result<Compiled, Trouble> {
-        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?;
+        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?.documents;
         Ok(compile(&documents, &LshwInputs::new()))
     };
     let (before, after) = (state(&arguments.before)?, state(&arguments.after)?);

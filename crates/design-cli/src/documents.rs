@@ -46,7 +46,7 @@ fn path_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let found: Vec<&Document> = documents.iter().filter(|document| arguments.asks_for(document)).collect();
     match arguments.output {
         Form::Name => {

@@ -44,7 +44,7 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw).validated();
     let mut told = tell(&compiled);

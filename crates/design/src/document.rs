@@ -5,9 +5,11 @@ mod envelope;
 mod load;
 pub mod native;
 mod reference;
+mod writers;
 
 pub use envelope::{Document, DocumentError, DocumentId, Envelope};
 pub use load::{LoadError, Loaded, load, parse};
+pub use writers::Writers;
 pub use reference::{DesignReference, Fetch, InvalidDesignReference};
 
 #[cfg(test)]
