@@ -46,11 +46,7 @@ impl Sources {
 }
 
 impl Layers {
-    pub(crate) fn read(
-        &self,
-        paths: &[PathBuf],
-        streams: &mut Streams<'_>,
-    ) -> Result<Read, Trouble> {
+    pub(crate) fn read(&self, paths: &[PathBuf], streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         let mut folders = Vec::new();
         // A site is the whole of what is given, or one folder among several that were chosen by hand.
         let alone = match paths {
@@ -72,8 +68,7 @@ impl Layers {
         }
         let is_layered = loaded.documents.iter().any(|one| one.schema() == "deckhand/LayeringPolicy/v1");
         let writers = Writers::of(&loaded.documents);
-        let documents =
-            if is_layered { self.render(loaded.documents, streams)? } else { loaded.documents };
+        let documents = if is_layered { self.render(loaded.documents, streams)? } else { loaded.documents };
         Ok(Read { documents, writers })
     }
 

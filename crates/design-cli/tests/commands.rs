@@ -123,7 +123,11 @@ data: {{hardware_profile: hw}}
     assert_eq!(said.ended, Ended::Well, "{}", said.err);
     let line = |part: &str| said.out.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned();
     assert!(line("platform.image = focal").contains("HostProfile/general ("), "{}", said.out);
-    assert!(line("platform.image = focal").ends_with("in layer global, by way of HostProfile/own"), "{}", said.out);
+    assert!(
+        line("platform.image = focal").ends_with("in layer global, by way of HostProfile/own"),
+        "{}",
+        said.out
+    );
     assert!(line("oob.credential = (hidden)").contains("Passphrase/bmc ("), "{}", said.out);
 }
 

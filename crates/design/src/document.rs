@@ -9,8 +9,8 @@ mod writers;
 
 pub use envelope::{Document, DocumentError, DocumentId, Envelope};
 pub use load::{LoadError, Loaded, load, parse};
-pub use writers::Writers;
 pub use reference::{DesignReference, Fetch, InvalidDesignReference};
+pub use writers::Writers;
 
 #[cfg(test)]
 mod tests;

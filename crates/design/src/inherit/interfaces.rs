@@ -1,6 +1,6 @@
 //! An interface merged field by field.
 
-use super::{keyed::Member, ledger::Ledger, lists, scalars, place::Place};
+use super::{keyed::Member, ledger::Ledger, lists, place::Place, scalars};
 use crate::model::{Interface, Set, Sriov};
 
 impl Member for Interface {

@@ -23,10 +23,22 @@ pub(super) fn merge(
         let repeater = merged[..own].iter().find(|own| own.value == entry.value);
         match (repeater, remover) {
             (Some(own), _) => {
-                ledger.note(&Place::Entry(path, &entry.value), Manner::Overridden, &entry.value, &entry.by, &own.by);
+                ledger.note(
+                    &Place::Entry(path, &entry.value),
+                    Manner::Overridden,
+                    &entry.value,
+                    &entry.by,
+                    &own.by,
+                );
             }
             (None, Some(marker)) => {
-                ledger.note(&Place::Entry(path, &entry.value), Manner::Removed, &entry.value, &entry.by, &marker.by);
+                ledger.note(
+                    &Place::Entry(path, &entry.value),
+                    Manner::Removed,
+                    &entry.value,
+                    &entry.by,
+                    &marker.by,
+                );
             }
             (None, None) => merged.push(entry.clone()),
         }

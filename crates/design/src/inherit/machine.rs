@@ -1,6 +1,6 @@
 //! Settings below the operating system merged, each field by its rule.
 
-use super::{dicts, keyed, keyed::Member, ledger::Ledger, lists, scalars, place::Place};
+use super::{dicts, keyed, keyed::Member, ledger::Ledger, lists, place::Place, scalars};
 use crate::model::{MachineSettings, RaidVolume, Set};
 
 pub(crate) fn merge(
@@ -10,10 +10,20 @@ pub(crate) fn merge(
 ) -> MachineSettings {
     MachineSettings {
         firmware: dicts::merge(ledger, &Place::Top("firmware"), &parent.firmware, &child.firmware),
-        bios_settings: dicts::merge(ledger, &Place::Top("bios_settings"), &parent.bios_settings, &child.bios_settings),
+        bios_settings: dicts::merge(
+            ledger,
+            &Place::Top("bios_settings"),
+            &parent.bios_settings,
+            &child.bios_settings,
+        ),
         raid: keyed::merge(ledger, &Place::Top("raid"), &parent.raid, &child.raid),
         drivers: lists::merge(ledger, &Place::Top("drivers"), &parent.drivers, &child.drivers),
-        boot_device: scalars::merge(ledger, &Place::Top("storage.boot_device"), &parent.boot_device, &child.boot_device),
+        boot_device: scalars::merge(
+            ledger,
+            &Place::Top("storage.boot_device"),
+            &parent.boot_device,
+            &child.boot_device,
+        ),
         wipe: scalars::merge(ledger, &Place::Top("storage.wipe"), &parent.wipe, &child.wipe),
     }
 }

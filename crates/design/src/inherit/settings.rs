@@ -31,7 +31,12 @@ pub(super) fn merge(ledger: &mut Ledger, parent: &HostSettings, child: &HostSett
         rack,
         tags: lists::merge(ledger, &Place::Top("metadata.tags"), &parent.tags, &child.tags),
         interfaces: keyed::merge(ledger, &Place::Top("interfaces"), &parent.interfaces, &child.interfaces),
-        storage_devices: keyed::merge(ledger, &Place::Top(devices), &parent.storage_devices, &child.storage_devices),
+        storage_devices: keyed::merge(
+            ledger,
+            &Place::Top(devices),
+            &parent.storage_devices,
+            &child.storage_devices,
+        ),
         machine: machine::merge(ledger, &parent.machine, &child.machine),
         volume_groups: keyed::merge(ledger, &Place::Top(groups), &parent.volume_groups, &child.volume_groups),
     }

@@ -1,6 +1,6 @@
 //! Devices, partitions, volume groups, volumes and file systems merged field by field.
 
-use super::{dicts, keyed, keyed::Member, ledger::Ledger, scalars, place::Place};
+use super::{dicts, keyed, keyed::Member, ledger::Ledger, place::Place, scalars};
 use crate::model::{FileSystem, LogicalVolume, Partition, Set, StorageDevice, Texts, VolumeGroup};
 
 impl Member for StorageDevice {
