@@ -24,6 +24,9 @@ use crate::kubeconfig::Access;
 /// How often a server that is busy is asked again.
 const MOST_TRIES: u32 = 10;
 
+/// What is said of a path that the server does not know.
+pub const UNKNOWN_PATH: &str = "the server could not find the requested resource";
+
 /// A server, and who asks it.
 pub struct Client {
     connector: Connector,
@@ -229,7 +232,7 @@ pub fn refused(answer: &Answer) -> Failure {
         let (reason, message) = match answer.code {
             401 => ("Unauthorized", "the server has asked for the client to provide credentials"),
             403 => ("Forbidden", text),
-            404 => ("NotFound", "the server could not find the requested resource"),
+            404 => ("NotFound", UNKNOWN_PATH),
             405 => ("MethodNotAllowed", "the server does not allow this method on the requested resource"),
             406 => ("NotAcceptable", text),
             429 => ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),

@@ -35,7 +35,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             return Err(Failure::usage("a backup is no text, and stdout is a terminal")
                 .hint("name a file, or use a pipe"));
         }
-        let mut body = client.open(&ask).await?;
+        let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
         while let Some(chunk) = next(&mut body).await? {
             session.console.out.write_all(&chunk)?;
         }
@@ -48,7 +48,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             file.display()
         )));
     }
-    let mut body = client.open(&ask).await?;
+    let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
     // It has its name only when it is whole.
     let part = file.with_extension(format!("{}.part", std::process::id()));
     let failed = |error: std::io::Error| Failure::other(format!("writing {}: {error}", part.display()));

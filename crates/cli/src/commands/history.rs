@@ -120,7 +120,7 @@ async fn list(
         if is_table {
             ask = ask.accept(TABLE_ACCEPT);
         }
-        let page = client.value(&ask).await?;
+        let page = client.value(&ask).await.map_err(|failure| failure.without("history to read"))?;
         count += page["items"].as_array().or(page["rows"].as_array()).map_or(0, Vec::len);
         resume = page["metadata"]["continue"].as_str().filter(|token| !token.is_empty()).map(str::to_owned);
         pages.push(page);

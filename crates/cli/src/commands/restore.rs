@@ -59,7 +59,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
                 "to take back changes of it: groundplane undo {} {}",
                 place.resource.plural, place.name
             );
-            if is_there { failure.hint(back) } else { failure }
+            if is_there { failure.hint(back) } else { failure.without("restore") }
         })?;
     } else {
         let items: Vec<Value> = places

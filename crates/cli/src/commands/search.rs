@@ -59,7 +59,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if is_table {
         ask = ask.accept(TABLE_ACCEPT);
     }
-    let found = session.client().await?.value(&ask).await?;
+    let found = session.client().await?.value(&ask).await.map_err(|failure| failure.without("search"))?;
     if !is_table {
         let mut found = found;
         // Names are printed by what objects are called everywhere else.

@@ -123,7 +123,7 @@ async fn of_objects(arguments: &Arguments, session: &mut Session) -> Result<(), 
                     place.name
                 )));
             }
-            Err(failure) => failures.push(failure),
+            Err(failure) => failures.push(failure.without("undo")),
         }
     }
     Failure::all(failures)
@@ -171,7 +171,7 @@ async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Fai
         .query_if("dryRun", dry_run(&arguments.dry_run))
         .query("diff", "true")
         .json(&body);
-    let answer = client.value(&ask).await?;
+    let answer = client.value(&ask).await.map_err(|failure| failure.without("transactions"))?;
     let status = &answer["status"];
     plan::show(status, session)?;
     summarize(status, arguments, session)

@@ -144,7 +144,8 @@ impl Shown<'_> {
         };
         options.no_headers |= self.columns.is_some();
         if self.query.arguments.output_watch_events {
-            options.first = Some(("EVENT".to_owned(), event.to_owned()));
+            // As wide as the longest of them, so that later lines stand below.
+            options.first = Some(("EVENT   ".to_owned(), format!("{event:<8}")));
         }
         let text = table.print(Some(&self.target.resource), &options, &mut self.widths);
         session.console.out.write_all(text.as_bytes())?;
