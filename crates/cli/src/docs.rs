@@ -107,9 +107,11 @@ fn about(command: &Command) -> String {
     command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default()
 }
 
-/// The examples below the help of a command.
-fn examples(command: &Command) -> Option<String> {
-    let text = command.get_after_help()?.to_string();
-    let (_, examples) = text.split_once("Examples:\n")?;
-    Some(examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect::<Vec<_>>().join("\n"))
+/// What stands below the help of a command: what is to be known besides, and examples.
+fn below(command: &Command) -> (String, Option<String>) {
+    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let parted = text.split_once("Examples:\n").or_else(|| text.split_once("Example:\n"));
+    let Some((notes, examples)) = parted else { return (text, None) };
+    let examples = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
+    (notes.trim().to_owned(), Some(examples.collect::<Vec<_>>().join("\n")))
 }

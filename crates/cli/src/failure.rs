@@ -108,9 +108,12 @@ impl Failure {
 
     /// Where a path that only Groundplane has is not there: says what is missing.
     pub fn without(self, what: &str) -> Failure {
-        let is_unknown = |refusal: &Refusal| refusal.code() == 404 && refusal.message() == crate::client::UNKNOWN_PATH;
+        let is_unknown =
+            |refusal: &Refusal| refusal.code() == 404 && refusal.message() == crate::client::UNKNOWN_PATH;
         match self.refusal().is_some_and(is_unknown) {
-            true => Failure::other(format!("this server has no {what}: it is another Kubernetes, or an older Groundplane")),
+            true => Failure::other(format!(
+                "this server has no {what}: it is another Kubernetes, or an older Groundplane"
+            )),
             false => self,
         }
     }

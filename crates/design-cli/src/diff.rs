@@ -16,7 +16,9 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(after_help = "Ends with 0 if no node differs, with 1 if one does.")]
+#[command(
+    after_help = "Ends with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/"
+)]
 pub(crate) struct Arguments {
     /// The earlier state.
     #[arg(value_name = "BEFORE")]

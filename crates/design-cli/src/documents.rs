@@ -18,8 +18,8 @@ pub(crate) struct Arguments {
     /// Only documents of this kind, such as `Network` or `pegleg/SoftwareVersions/v1`.
     #[arg(short, long)]
     kind: Option<String>,
-    /// Only documents of this name.
-    #[arg(short, long)]
+    /// Only documents of this name. (`-n` is the namespace, for all commands.)
+    #[arg(long)]
     name: Option<String>,
     /// Only documents whose data hold this value at this path; all that are given must hold.
     #[arg(short = 'w', long = "where", value_name = "PATH=VALUE", value_parser = path_and_value)]

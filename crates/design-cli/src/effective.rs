@@ -15,6 +15,7 @@ use crate::{
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:\n  groundplane design effective controller01 site/")]
 pub(crate) struct Arguments {
     /// The name of a node, or of a host profile.
     name: String,

@@ -11,5 +11,7 @@ mod finding_the_server;
 mod like_kubectl;
 #[path = "cli/on_a_terminal.rs"]
 mod on_a_terminal;
+#[path = "cli/past_and_plans.rs"]
+mod past_and_plans;
 #[path = "cli/program.rs"]
 mod program;

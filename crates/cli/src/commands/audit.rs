@@ -82,7 +82,8 @@ async fn verify(verify: &Verify, session: &mut Session) -> Result<(), Failure> {
     }
     let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Verification", "spec": spec});
     let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/verifications").json(&body);
-    let answer = session.client().await?.value(&ask).await.map_err(|failure| failure.without("history to verify"))?;
+    let answer =
+        session.client().await?.value(&ask).await.map_err(|failure| failure.without("history to verify"))?;
     let status = &answer["status"];
     if let Some(form) = &verify.output {
         Output::parse(Some(form), false)?.print(&mut session.console.out, &answer)?;

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use super::{about, commands, examples, flag, global_options, help, own_options, usage};
+use super::{about, below, commands, flag, global_options, help, own_options, usage};
 
 /// Every page with the name of its file: `groundplane-get.1`.
 pub fn pages(root: &Command) -> Vec<(String, String)> {
@@ -35,7 +35,11 @@ pub fn pages(root: &Command) -> Vec<(String, String)> {
         } else {
             text += ".PP\nThe options of all commands are in \\fBgroundplane\\fR(1).\n";
         }
-        if let Some(examples) = examples(command) {
+        let (notes, examples) = below(command);
+        if !notes.is_empty() && *name != root.get_name() {
+            text += &format!(".PP\n{}\n", escaped(&notes));
+        }
+        if let Some(examples) = examples {
             text += &format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(&examples));
         }
         (format!("{title}.1"), text)

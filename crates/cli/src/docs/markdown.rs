@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use super::{about, commands, examples, flag, global_options, help, own_options, usage};
+use super::{about, below, commands, flag, global_options, help, own_options, usage};
 
 const HEAD: &str = "\
 <!-- Made from the commands' own declarations by `cargo xtask docs`: change those. -->
@@ -35,7 +35,11 @@ pub fn page(root: &Command) -> String {
         if !options.is_empty() {
             text += &format!("\n{}", table(options));
         }
-        if let Some(examples) = examples(command) {
+        let (notes, examples) = below(command);
+        if !notes.is_empty() {
+            text += &format!("\n{}\n", paragraphs(&notes));
+        }
+        if let Some(examples) = examples {
             text += &format!("\n```sh\n{examples}\n```\n");
         }
     }
