@@ -1,6 +1,6 @@
 //! What a change reaches: which nodes differ between two states of a site, and in what.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use crate::{
     compile::{Node, Site},
@@ -51,7 +51,7 @@ pub struct ValueChange {
 }
 
 /// A value and who set it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Was {
     value: String,
     is_secret: bool,
@@ -63,6 +63,13 @@ impl Was {
     /// The value for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
         if self.is_secret { "(hidden)" } else { &self.value }
+    }
+}
+
+/// As it is told to people, so that no secret is in it.
+impl fmt::Debug for Was {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Was").field("value", &self.shown()).field("by", &self.by).finish()
     }
 }
 

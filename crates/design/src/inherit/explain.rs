@@ -1,6 +1,6 @@
 //! Every effective value in words: its path, what it is, who set it, whom it overrode.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use super::{
     chain::Effective,
@@ -13,7 +13,7 @@ use crate::model::{
 };
 
 /// One effective value and how it came to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The path of the field, such as `storage.physical_devices.sda.partitions.root.size`.
     pub path: String,
@@ -39,6 +39,18 @@ impl Explanation {
     /// The value for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
         secrets::shown(&self.path, &self.value)
+    }
+}
+
+/// As it is told to people, so that no secret is in it.
+impl fmt::Debug for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explanation")
+            .field("path", &self.path)
+            .field("value", &self.shown())
+            .field("by", &self.by)
+            .field("overrode", &self.overrode)
+            .finish()
     }
 }
 

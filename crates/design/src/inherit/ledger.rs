@@ -6,7 +6,7 @@ use super::{place::Place, secrets};
 use crate::model::{DocumentRef, Origin};
 
 /// A value that lost its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Change {
     /// The path of the field, such as `interfaces.bond0.networks[private]`.
     pub path: String,
@@ -24,6 +24,13 @@ impl Change {
     /// The value that lost, for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
         secrets::shown(&self.path, &self.lost)
+    }
+}
+
+/// As it is told to people, so that no secret is in it.
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Change({self})")
     }
 }
 

@@ -1,12 +1,14 @@
 //! What host profiles and nodes both say: everything that is inherited.
 
+use std::fmt;
+
 use super::{
     Field, Interface, MachineSettings, Set, StorageDevice, Texts, VolumeGroup, machine,
     section::{Reading, Section},
 };
 
 /// The settings that pass down a chain of profiles to a node.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HostSettings {
     /// The model of machine.
     pub hardware_profile: Field<String>,
@@ -36,6 +38,28 @@ pub struct HostSettings {
     pub volume_groups: Vec<VolumeGroup>,
     /// What the machine is set to below its operating system.
     pub machine: MachineSettings,
+}
+
+/// Of the way to the BMC only the names are shown: the values may be secrets.
+impl fmt::Debug for HostSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostSettings")
+            .field("hardware_profile", &self.hardware_profile)
+            .field("primary_network", &self.primary_network)
+            .field("oob_type", &self.oob_type)
+            .field("oob_parameters", &self.oob_parameters.keys().collect::<Vec<_>>())
+            .field("image", &self.image)
+            .field("kernel", &self.kernel)
+            .field("kernel_params", &self.kernel_params)
+            .field("tags", &self.tags)
+            .field("owner_data", &self.owner_data)
+            .field("rack", &self.rack)
+            .field("interfaces", &self.interfaces)
+            .field("storage_devices", &self.storage_devices)
+            .field("volume_groups", &self.volume_groups)
+            .field("machine", &self.machine)
+            .finish()
+    }
 }
 
 /// The fields of a host profile; a node has some more.
