@@ -4,6 +4,7 @@ pub mod gzip;
 pub mod list;
 pub mod object;
 pub mod table;
+pub mod yaml;
 
 use std::convert::Infallible;
 

@@ -7,6 +7,7 @@ mod content;
 mod definitions;
 mod document;
 mod form;
+mod gnostic;
 mod kept;
 mod names;
 mod operation;
@@ -61,11 +62,22 @@ impl Default for Documents {
 impl Documents {
     /// `/openapi/v2`: everything in one document.
     pub async fn v2(&self, api: &Api, plane: &Plane, headers: &HeaderMap) -> Result<Answer, Status> {
-        if !takes_json(headers) {
-            return Ok(empty(406));
+        match preferred(headers) {
+            None => Ok(empty(406)),
+            Some(Written::Json) => {
+                let document = self.make(api.kinds().of(plane), |made, catalog| made.v2(catalog)).await?;
+                Ok(send(&document, headers))
+            }
+            Some(Written::Protobuf) => {
+                let document =
+                    self.make(api.kinds().of(plane), |made, catalog| made.v2_protobuf(catalog)).await?;
+                let mut answer = send(&document, headers);
+                if answer.headers().contains_key(CONTENT_TYPE) {
+                    put(&mut answer, CONTENT_TYPE, gnostic::MEDIA[0]);
+                }
+                Ok(answer)
+            }
         }
-        let document = self.make(api.kinds().of(plane), |made, catalog| made.v2(catalog)).await?;
-        Ok(send(&document, headers))
     }
 
     /// `/openapi/v3`: which documents there are.
@@ -121,6 +133,14 @@ impl Made {
                 }
             });
             document::whole(&shares.collect::<Vec<_>>())
+        })
+    }
+
+    fn v2_protobuf(&self, catalog: &Catalog) -> Arc<Document> {
+        let all: Vec<Arc<Kind>> = catalog.all().cloned().collect();
+        self.documents.get("openapi/v2 in protobuf", &all, || {
+            let document = self.v2(catalog);
+            Document::of(gnostic::encode(&serde_json::from_slice(&document.bytes).unwrap_or_default()))
         })
     }
 
@@ -188,16 +208,40 @@ fn url(prefix: &str, name: &str, hash: &str) -> String {
     format!("{prefix}/openapi/v3/{name}?hash={hash}")
 }
 
+/// What a document can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Json,
+    Protobuf,
+}
+
 fn takes_json(headers: &HeaderMap) -> bool {
+    accepted(headers).contains(&Written::Json)
+}
+
+/// The form that a client names first of those that it does not refuse.
+fn preferred(headers: &HeaderMap) -> Option<Written> {
+    accepted(headers).first().copied()
+}
+
+fn accepted(headers: &HeaderMap) -> Vec<Written> {
     let accepted: Vec<&str> =
         headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let accepted = accepted.join(",");
-    let is_json = |clause: &str| {
+    if accepted.trim().is_empty() {
+        return vec![Written::Json];
+    }
+    let written = |clause: &str| {
         let mut parts = clause.split(';').map(str::trim);
         let refused = |part: &str| part.strip_prefix("q=").and_then(|q| q.parse().ok()) == Some(0.0);
-        matches!(parts.next(), Some("application/json" | "application/*" | "*/*")) && !parts.any(refused)
+        let written = match parts.next()? {
+            "application/json" | "application/*" | "*/*" => Written::Json,
+            media if gnostic::MEDIA.contains(&media) => Written::Protobuf,
+            _ => return None,
+        };
+        (!parts.any(refused)).then_some(written)
     };
-    accepted.trim().is_empty() || accepted.split(',').any(|clause| is_json(clause.trim()))
+    accepted.split(',').filter_map(|clause| written(clause.trim())).collect()
 }
 
 fn empty(code: u16) -> Answer {

@@ -13,17 +13,19 @@ use super::parameters;
 
 /// A document and what it is known by.
 pub struct Document {
-    /// Its JSON.
+    /// Its JSON, or its message.
     pub bytes: Bytes,
     /// Changes with its content.
     pub hash: String,
 }
 
 impl Document {
-    fn of(text: String) -> Document {
-        let digest = ring::digest::digest(&ring::digest::SHA512, text.as_bytes());
+    /// A document that reads like this.
+    pub fn of(text: impl Into<Bytes>) -> Document {
+        let bytes: Bytes = text.into();
+        let digest = ring::digest::digest(&ring::digest::SHA512, &bytes);
         let hash = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
-        Document { bytes: text.into(), hash }
+        Document { bytes, hash }
     }
 }
 

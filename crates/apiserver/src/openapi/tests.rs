@@ -291,14 +291,20 @@ fn a_document_asked_for_by_its_hash_may_be_kept_forever() {
 }
 
 #[test]
-fn documents_are_given_in_json_alone() {
-    let takes = |accept: &str| {
+fn documents_are_given_in_json_and_the_old_one_in_protobuf() {
+    let headers = |accept: &str| {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, accept.parse().unwrap());
-        takes_json(&headers)
+        headers
     };
+    let takes = |accept: &str| takes_json(&headers(accept));
     assert!(takes("application/com.github.proto-openapi.spec.v2.v1.0+protobuf, application/json;q=0.5"));
     assert!(takes("*/*") && takes_json(&HeaderMap::new()));
     assert!(!takes("text/plain") && !takes("application/json;q=0"));
     assert!(!takes("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"));
+    for media in gnostic::MEDIA {
+        assert_eq!(preferred(&headers(media)), Some(Written::Protobuf));
+        assert_eq!(preferred(&headers(&format!("application/json, {media}"))), Some(Written::Json));
+    }
+    assert_eq!(preferred(&headers("text/plain")), None);
 }

@@ -27,10 +27,11 @@ pub async fn get(call: &Call, resource_version: &str) -> Result<Bytes, Status> {
 
 /// Reads a version that a client names.
 pub fn parse_version(text: &str) -> Result<Version, String> {
-    text.parse().map_err(|_| {
-        format!(
-            "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
-        )
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = if is_number { "value out of range" } else { "invalid syntax" };
+    let version = is_number.then(|| text.parse().ok()).flatten();
+    version.ok_or_else(|| {
+        format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
     })
 }
 
@@ -67,4 +68,18 @@ pub fn too_far_ahead(asked: Version, current: Version) -> Status {
         });
     }
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_digits_and_nothing_else() {
+        assert_eq!(parse_version("65536"), Ok(Version::new(65_536)));
+        for text in ["", "+5", "-5", " 5", "5.0", "0x5"] {
+            assert!(parse_version(text).unwrap_err().ends_with("invalid syntax"), "{text}");
+        }
+        assert!(parse_version("18446744073709551616").unwrap_err().ends_with("value out of range"));
+    }
 }
