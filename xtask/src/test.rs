@@ -2,15 +2,15 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::setup;
 use crate::step::{self, Failure, Outcome, Steps};
+use crate::{fuzz, setup};
 
 /// What to run, and how long the long tests go on.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Only format, lints and the short tests; needs nothing but the toolchain.
-    #[arg(long, conflicts_with_all = ["crash_rounds", "soak"])]
+    #[arg(long, conflicts_with_all = ["crash_rounds", "soak", "fuzz"])]
     quick: bool,
 
     /// How often the crash test kills its writers.
@@ -20,6 +20,10 @@ pub struct Options {
     /// How long each concurrency test keeps its writers going.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     soak: u32,
+
+    /// How long each fuzz target goes on, two at a time.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    fuzz: u32,
 
     /// Fetch the database of advisories and check the dependencies against it too.
     #[arg(long)]
@@ -36,10 +40,15 @@ Examples:
   cargo xtask test --quick                      the short round while editing
   cargo xtask test --skip deny --soak 10        no dependency check, short soaks
   cargo xtask test --crash-rounds 2000          a night's crash loop
+  cargo xtask test --skip fuzz                  without the minutes that the fuzzer takes
   cargo xtask test --advisories                 known weaknesses of dependencies too, from the network
 
 A plain `cargo test` passes over tests whose parts (an etcd, a kubectl, a client library) are not on the machine, and
-says so. Here such a test fails: GROUNDPLANE_REQUIRE=1 is set, with GROUNDPLANE_CRASH_ROUNDS and GROUNDPLANE_SOAK_SECONDS.";
+says so. Here such a test fails: GROUNDPLANE_REQUIRE=1 is set, with GROUNDPLANE_CRASH_ROUNDS and GROUNDPLANE_SOAK_SECONDS.
+
+The step fuzz builds crates/fuzz with coverage and runs libFuzzer on every target, for --fuzz seconds each and two at a
+time (`cargo xtask fuzz --help` has more). In a plain `cargo test` each target runs without guidance for half a second,
+or for GROUNDPLANE_FUZZ_SECONDS.";
 
 /// The stories told with client libraries that take minutes to build.
 const CLIENTS: &str = "--features=clients/kube-rs";
@@ -56,10 +65,12 @@ enum Step {
     Deny,
     /// All tests.
     Test,
+    /// Every fuzz target, guided by coverage.
+    Fuzz,
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Setup, Self::Fmt, Self::Clippy, Self::Deny, Self::Test];
+    const ALL: [Self; 6] = [Self::Setup, Self::Fmt, Self::Clippy, Self::Deny, Self::Test, Self::Fuzz];
     const QUICK: [Self; 3] = [Self::Fmt, Self::Clippy, Self::Test];
 
     fn name(self) -> &'static str {
@@ -69,6 +80,7 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Deny => "deny",
             Self::Test => "test",
+            Self::Fuzz => "fuzz",
         }
     }
 
@@ -85,6 +97,7 @@ impl Step {
             Self::Deny => deny(options.advisories),
             Self::Test if options.quick => passes(&["test", "--workspace"]),
             Self::Test => all_tests(options),
+            Self::Fuzz => fuzz::run(&fuzz::Options::all(options.fuzz)),
         }
     }
 }
