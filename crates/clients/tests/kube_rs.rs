@@ -4,12 +4,16 @@
 
 #[path = "kube_rs/controlling.rs"]
 mod controlling;
+#[path = "kube_rs/electing.rs"]
+mod electing;
 #[path = "kube_rs/everyday.rs"]
 mod everyday;
 #[path = "kube_rs/following.rs"]
 mod following;
 #[path = "kube_rs/kettle.rs"]
 mod kettle;
+#[path = "kube_rs/ruled.rs"]
+mod ruled;
 
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
@@ -23,7 +27,13 @@ async fn start() -> Option<(Server, Client)> {
         return None;
     };
     let server = Server::fresh(binary.to_str().unwrap(), &[]).unwrap();
+    let client = connect(&server).await;
+    Some((server, client))
+}
+
+/// The administrator's client of a server.
+async fn connect(server: &Server) -> Client {
     let kubeconfig = Kubeconfig::read_from(server.kubeconfig()).unwrap();
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
-    Some((server, Client::try_from(config).unwrap()))
+    Client::try_from(config).unwrap()
 }

@@ -16,9 +16,7 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(
-    after_help = "Ends with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/"
-)]
+#[command(after_help = "Ends with 0 if no node differs, with 1 if one does.")]
 pub(crate) struct Arguments {
     /// The earlier state.
     #[arg(value_name = "BEFORE")]
@@ -45,7 +43,7 @@ enum Form {
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
     let mut state = |path: &PathBuf| -> Result<Compiled, Trouble> {
-        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?.documents;
+        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?;
         Ok(compile(&documents, &LshwInputs::new()))
     };
     let (before, after) = (state(&arguments.before)?, state(&arguments.after)?);

@@ -16,5 +16,9 @@ mod deleting;
 mod everyday;
 #[path = "kubectl/explaining.rs"]
 mod explaining;
+#[path = "kubectl/files.rs"]
+mod files;
+#[path = "kubectl/ruled.rs"]
+mod ruled;
 #[path = "kubectl/watching.rs"]
 mod watching;

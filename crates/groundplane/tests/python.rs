@@ -8,6 +8,7 @@ use testbed::{need, parts};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/python.py");
 const WIDGETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/kube/fixtures/widgets.json");
+const GAUGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/gauges.json");
 
 #[test]
 fn the_python_client_works() {
@@ -16,7 +17,7 @@ fn the_python_client_works() {
     };
     let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &[]).unwrap();
     let ended = Command::new(python)
-        .args([SCRIPT, WIDGETS])
+        .args([SCRIPT, WIDGETS, GAUGES])
         .env("KUBECONFIG", server.kubeconfig())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()

@@ -12,6 +12,8 @@ use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt, watcher as watch};
 use kube::{Client, ResourceExt};
 use serde_json::json;
+use testbed::server::Server;
+use testbed::{need, parts};
 
 async fn make(client: &Client, name: &str) {
     let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
@@ -85,4 +87,35 @@ async fn a_reflector_keeps_up() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     panic!("the copy does not keep up: {:?}", reader.state());
+}
+
+#[tokio::test]
+async fn a_copy_outlives_the_server() {
+    let Some(binary) = parts::groundplane() else {
+        return need::passed_over("the server was not built; `cargo test --workspace` does that");
+    };
+    let binary = binary.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(binary, &data, &[]).unwrap();
+    let address = server.client().address().to_owned();
+    let client = crate::connect(&server).await;
+    make(&client, "before").await;
+    let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    let (reader, writer) = reflector::store();
+    let following = reflector::reflector(writer, watch(maps, watcher::Config::default()));
+    let following = tokio::spawn(following.default_backoff().touched_objects().for_each(|_| async {}));
+    reader.wait_until_ready().await.unwrap();
+    assert!(server.stop().unwrap().success());
+    let server = Server::start_on(binary, &data, &address, &[]).unwrap();
+    make(&crate::connect(&server).await, "after").await;
+    let reference = ObjectRef::new("after").within("default");
+    for _ in 0..1_000 {
+        if reader.len() == 2 && reader.get(&reference).is_some() {
+            following.abort();
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the copy does not go on after a restart: {:?}", reader.state());
 }

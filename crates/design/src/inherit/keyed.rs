@@ -3,26 +3,20 @@
 //! The parent's members in their order, each merged with the child's of the same name or dropped for its `!name`, whichever
 //! the child writes first; then what the child adds. A new member is merged over a bare one, which strips its markers.
 
-use super::{
-    ledger::{Ledger, Manner},
-    place::Place,
-};
+use super::ledger::{Ledger, Manner};
 use crate::model::Set;
 
 /// A member of a list that levels of inheritance find by its name.
 pub(super) trait Member: Clone {
     fn name(&self) -> &Set<String>;
     fn bare(name: Set<String>) -> Self;
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self;
+    fn merge(ledger: &mut Ledger, path: &str, parent: &Self, child: &Self) -> Self;
 }
 
-pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &Place<'_>, parent: &[M], child: &[M]) -> Vec<M> {
-    if child.is_empty() {
-        return parent.to_vec();
-    }
+pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &str, parent: &[M], child: &[M]) -> Vec<M> {
     let mut merged = Vec::with_capacity(parent.len() + child.len());
     for member in parent {
-        let path = Place::In(path, &member.name().value);
+        let path = member_path(path, member);
         match child.iter().find_map(|own| Verdict::of(own, member)) {
             Some(Verdict::Merge(own)) => merged.push(M::merge(ledger, &path, member, own)),
             Some(Verdict::Drop(marker)) => {
@@ -38,7 +32,7 @@ pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &Place<'_>, parent: &[
             continue;
         }
         let bare = M::bare(own.name().clone());
-        merged.push(M::merge(ledger, &Place::In(path, name), &bare, own));
+        merged.push(M::merge(ledger, &member_path(path, own), &bare, own));
     }
     merged
 }
@@ -60,4 +54,8 @@ impl<'c, M: Member> Verdict<'c, M> {
             None
         }
     }
+}
+
+fn member_path<M: Member>(path: &str, member: &M) -> String {
+    format!("{path}.{}", member.name().value)
 }

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use super::{
-    ledger::{Ledger, Manner},
-    place::Place,
-};
+use super::ledger::{Ledger, Manner};
 use crate::model::Field;
 
 /// A scalar that has a way to say "unset".
@@ -33,7 +30,7 @@ impl Scalar for bool {
 
 pub(super) fn merge<T: Scalar>(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &str,
     parent: &Field<T>,
     child: &Field<T>,
 ) -> Field<T> {

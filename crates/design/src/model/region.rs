@@ -71,8 +71,7 @@ impl Region {
             document: reading.document(),
             tag_definitions: tags.iter().map(|tag| TagDefinition::read(reading, tag)).collect(),
             authorized_keys: data.texts(reading, "authorized_keys").unwrap_or_default(),
-            // The legacy reader of the original knew none.
-            repositories: if reading.is_strict() { Repositories::read(reading, data) } else { None },
+            repositories: Repositories::read(reading, data),
         }
     }
 }

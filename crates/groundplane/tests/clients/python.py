@@ -176,6 +176,55 @@ def watching():
     assert all(event["type"] == "ADDED" for event in short)
 
 
+def resuming():
+    """What happened while nobody watched is told when a watch is resumed, once."""
+    core = client.CoreV1Api()
+    make = lambda name: core.create_namespaced_config_map(
+        "default", client.V1ConfigMap(metadata=client.V1ObjectMeta(name=name)))
+    watcher = watch.Watch()
+    start = core.list_namespaced_config_map("default").metadata.resource_version
+    make("first")
+    told = lambda stream: [(event["type"], event["object"].metadata.name) for event in stream]
+    seen = told(watcher.stream(core.list_namespaced_config_map, "default", resource_version=start, timeout_seconds=1))
+    assert seen == [("ADDED", "first")], seen
+    core.delete_namespaced_config_map("first", "default")
+    make("second")
+    seen = told(watch.Watch().stream(core.list_namespaced_config_map, "default",
+                                     resource_version=watcher.resource_version, timeout_seconds=1))
+    assert seen == [("DELETED", "first"), ("ADDED", "second")], seen
+    core.delete_namespaced_config_map("second", "default")
+
+
+def rules():
+    """A kind with rules, through the dynamic client."""
+    dyn = dynamic.DynamicClient(client.ApiClient())
+    definitions = dyn.resources.get(api_version="apiextensions.k8s.io/v1", kind="CustomResourceDefinition")
+    definitions.create(body=json.load(open(sys.argv[2])))
+    until("the kind is served", lambda: any(
+        condition.type == "Established" and condition.status == "True"
+        for condition in definitions.get(name="gauges.rules.example.com").status.conditions or []))
+    dyn.resources.invalidate_cache()
+    gauges = dyn.resources.get(api_version="rules.example.com/v1", kind="Gauge")
+
+    def gauge(low, count):
+        return {"apiVersion": "rules.example.com/v1", "kind": "Gauge", "metadata": {"name": "one"},
+                "spec": {"low": low, "high": 10, "count": count}}
+    status = refused(422, "Invalid", gauges.create, namespace="default", body=gauge(11, 0))
+    assert "low is 11, above high" in status["message"], status
+    made = gauges.create(namespace="default", body=gauge(1, 5))
+    causes = refused(422, "Invalid", gauges.patch, namespace="default", name="one", body={"spec": {"low": 12, "count": 1}},
+                     content_type="application/merge-patch+json")["details"]["causes"]
+    assert sorted(cause["field"] for cause in causes) == ["spec", "spec.count"], causes
+    gauges.patch(namespace="default", name="one", body={"spec": {"count": 6}}, content_type="application/merge-patch+json")
+    gauges.delete(name="one", namespace="default")
+    seen = []
+    for event in gauges.watch(namespace="default", resource_version=made.metadata.resourceVersion, timeout=10):
+        seen.append((event["type"], event["object"].spec.count))
+        if event["type"] == "DELETED":
+            break
+    assert seen == [("MODIFIED", 6), ("DELETED", 6)], seen
+
+
 def dynamically():
     dyn = dynamic.DynamicClient(client.ApiClient())
     maps = dyn.resources.get(api_version="v1", kind="ConfigMap")
@@ -219,8 +268,8 @@ def main():
     config.load_kube_config()
     version = client.VersionApi().get_code()
     assert version.major == "1", version
-    for story in [core_kinds, events_and_leases, rights, custom_objects, watching, dynamically, from_dictionaries,
-                  electing]:
+    for story in [core_kinds, events_and_leases, rights, custom_objects, watching, resuming, rules, dynamically,
+                  from_dictionaries, electing]:
         begun = time.time()
         story()
         print("%-20s %.2f s" % (story.__name__, time.time() - begun), flush=True)

@@ -177,3 +177,17 @@ fn rules_of_a_definition_are_told_when_they_are_broken() {
         kubectl.run_with("apply -f -", &gauge(10, 6));
     });
 }
+
+#[test]
+fn a_kind_that_nobody_has_defined_is_said_to_be_missing() {
+    with_each(|kubectl| {
+        for verb in ["create", "apply", "apply --server-side", "delete"] {
+            let said = kubectl.refused_with(&format!("{verb} -f -"), &widget("one", "red"));
+            assert!(
+                said.contains("no matches for kind \"Widget\" in version \"golden.example.com/v1\"")
+                    && said.contains("ensure CRDs are installed first"),
+                "{verb}: {said}"
+            );
+        }
+    });
+}

@@ -1,8 +1,10 @@
 //! kubectl as a person at a terminal has it.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -111,7 +113,17 @@ impl Kubectl {
 
     /// Starts a command that goes on.
     pub fn start(&self, line: &str) -> Going {
-        Going { child: Some(self.command(line).spawn().unwrap()), line: line.to_owned() }
+        let mut child = self.command(line).spawn().unwrap();
+        let mut printing = child.stdout.take().unwrap();
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let kept = printed.clone();
+        let reader = std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = printing.read(&mut piece) {
+                kept.lock().unwrap().extend_from_slice(&piece[..length]);
+            }
+        });
+        Going { child: Some(child), reader: Some(reader), printed, line: line.to_owned() }
     }
 
     /// Repeats a command until it prints what is awaited.
@@ -133,24 +145,44 @@ impl Kubectl {
 /// A command that goes on, such as `get --watch`.
 pub struct Going {
     child: Option<Child>,
+    reader: Option<JoinHandle<()>>,
+    printed: Arc<Mutex<Vec<u8>>>,
     line: String,
 }
 
 impl Going {
+    /// Waits until it has printed what is awaited, and gives all of it.
+    pub fn until(&self, awaited: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let printed = String::from_utf8_lossy(&self.printed.lock().unwrap()).into_owned();
+            if awaited(&printed) {
+                return printed;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "kubectl {} still says {printed}", self.line);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Waits for its end, and gives what it printed.
     pub fn end(mut self) -> String {
         let ended = self.child.take().unwrap().wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(ended.status.success(), "kubectl {}: {said}", self.line);
-        String::from_utf8_lossy(&ended.stdout).into_owned()
+        self.all()
     }
 
     /// Interrupts it, and gives what it printed until then.
     pub fn interrupt(mut self) -> String {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
-        let ended = child.wait_with_output().unwrap();
-        String::from_utf8_lossy(&ended.stdout).into_owned()
+        child.wait().unwrap();
+        self.all()
+    }
+
+    fn all(&mut self) -> String {
+        self.reader.take().unwrap().join().unwrap();
+        String::from_utf8_lossy(&self.printed.lock().unwrap()).into_owned()
     }
 }
 

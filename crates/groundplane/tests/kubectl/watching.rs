@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::program::with_each;
 
+const WIDGETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/kube/fixtures/widgets.json");
+
 #[test]
 fn a_watch_tells_what_is_there_and_what_happens() {
     with_each(|kubectl| {
@@ -49,5 +51,33 @@ fn wait_ends_when_what_it_waits_for_happens() {
         let said = kubectl.refused("wait configmap/later --for=jsonpath={.data.done}=yes --timeout=1s");
         assert!(said.contains("timed out waiting for the condition"), "{said}");
         kubectl.run("wait namespace/default --for=jsonpath={.status.phase}=Active --timeout=5s");
+    });
+}
+
+#[test]
+fn wait_knows_conditions_of_custom_kinds() {
+    with_each(|kubectl| {
+        kubectl.run(&format!("create -f {WIDGETS}"));
+        kubectl.run("wait --for=condition=Established crd/widgets.golden.example.com --timeout=10s");
+        let widget =
+            "apiVersion: golden.example.com/v1\nkind: Widget\nmetadata: {name: one}\nspec: {size: 1}\n";
+        kubectl.run_with("create -f -", widget);
+        let ready = |status: &str| {
+            let condition = format!("{{\"type\":\"Ready\",\"status\":\"{status}\",\"reason\":\"Told\"}}");
+            kubectl.run(&format!(
+                "patch widget one --subresource=status --type=merge -p '{{\"status\":{{\"conditions\":[{condition}]}}}}'"
+            ));
+        };
+        let waiting = kubectl.start("wait widget/one --for=condition=Ready --timeout=20s");
+        ready("False");
+        assert!(
+            kubectl
+                .refused("wait widget/one --for=condition=Ready --timeout=0s")
+                .contains("condition not met")
+        );
+        kubectl.run("wait widget/one --for=condition=Ready=False --timeout=10s");
+        ready("True");
+        assert_eq!(waiting.end(), "widget.golden.example.com/one condition met\n");
+        assert!(kubectl.run("get widget one").lines().nth(1).unwrap().contains("True"), "a column shows it");
     });
 }
