@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
             for one in told.iter().filter(|one| !arguments.quiet || one.severity == Severity::Error) {
                 write_text(streams, one)?;
             }
-            writeln!(streams.out, "{errors} errors, {warnings} warnings")?;
+            writeln!(streams.out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))?;
         }
         Form::Json => {
             let printed = json!({
@@ -68,6 +68,10 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         }
     }
     Ok(Ended::well_if(errors == 0 && (warnings == 0 || !arguments.strict)))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn write_text(streams: &mut Streams<'_>, told: &Told) -> Result<(), Trouble> {
