@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         let advice = "there is nothing to compare with; give --lshw NODE=FILE or --inventory FILE";
         return Err(Trouble::Asked(advice.to_owned()));
     }
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
     let mut listed = inventory(&arguments.inventory)?;
     let compiled = compile(&documents, &lshw);

@@ -10,7 +10,7 @@ use crate::{
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
     provenance,
-    sources::Sources,
+    sources::{Read, Sources},
 };
 
 #[derive(Args)]
@@ -42,7 +42,7 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = match arguments.sources.read(streams) {
+    let Read { documents, writers } = match arguments.sources.read(streams) {
         Err(Trouble::Load(LoadError::Yaml(error))) if matches!(arguments.output, Form::DrydockJson) => {
             writeln!(streams.out, "{:#}", unparsable_as_drydock_json(&error))?;
             return Ok(Ended::NotWell);
@@ -60,13 +60,13 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         Form::Tree | Form::Json if compiled.site().is_none() => return Ok(refused(&compiled, streams)),
         Form::Tree => {
             for node in compiled.site().into_iter().flat_map(|site| &site.nodes) {
-                provenance::write_node(streams.out, node)?;
+                provenance::write_node(streams.out, node, &writers)?;
             }
         }
         Form::Json => {
             let nodes = compiled.site().into_iter().flat_map(|site| &site.nodes);
             let printed: serde_json::Value =
-                nodes.map(|node| (node.name().to_owned(), provenance::node_json(node))).collect();
+                nodes.map(|node| (node.name().to_owned(), provenance::node_json(node, &writers))).collect();
             writeln!(streams.out, "{:#}", serde_json::json!({ "nodes": printed }))?;
         }
     }

@@ -16,7 +16,9 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(after_help = "Ends with 0 if no node differs, with 1 if one does.")]
+#[command(
+    after_help = "Ends with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/"
+)]
 pub(crate) struct Arguments {
     /// The earlier state.
     #[arg(value_name = "BEFORE")]
@@ -43,7 +45,7 @@ enum Form {
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
     let mut state = |path: &PathBuf| -> Result<Compiled, Trouble> {
-        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?;
+        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?.documents;
         Ok(compile(&documents, &LshwInputs::new()))
     };
     let (before, after) = (state(&arguments.before)?, state(&arguments.after)?);

@@ -18,8 +18,8 @@ pub(crate) struct Arguments {
     /// Only documents of this kind, such as `Network` or `pegleg/SoftwareVersions/v1`.
     #[arg(short, long)]
     kind: Option<String>,
-    /// Only documents of this name.
-    #[arg(short, long)]
+    /// Only documents of this name. (`-n` is the namespace, for all commands.)
+    #[arg(long)]
     name: Option<String>,
     /// Only documents whose data hold this value at this path; all that are given must hold.
     #[arg(short = 'w', long = "where", value_name = "PATH=VALUE", value_parser = path_and_value)]
@@ -46,7 +46,7 @@ fn path_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let found: Vec<&Document> = documents.iter().filter(|document| arguments.asks_for(document)).collect();
     match arguments.output {
         Form::Name => {

@@ -11,10 +11,11 @@ use crate::{
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
     provenance,
-    sources::Sources,
+    sources::{Read, Sources},
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:\n  groundplane design effective controller01 site/")]
 pub(crate) struct Arguments {
     /// The name of a node, or of a host profile.
     name: String,
@@ -36,25 +37,25 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let Read { documents, writers } = arguments.sources.read(streams)?;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw);
     let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
     let name = &arguments.name;
     if let Some(node) = site.node(name) {
         match arguments.output {
-            Form::Tree => provenance::write_node(streams.out, node)?,
-            Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node))?,
+            Form::Tree => provenance::write_node(streams.out, node, &writers)?,
+            Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node, &writers))?,
         }
     } else if let Some(profile) = site.profiles.iter().find(|profile| profile.document.name == *name) {
         let values = explain(&profile.effective);
         match arguments.output {
             Form::Tree => {
                 writeln!(streams.out, "{}  ({})", profile.document, provenance::chain(&profile.effective))?;
-                provenance::write_values(streams.out, &values, &profile.effective)?;
+                provenance::write_values(streams.out, &values, &profile.effective, &writers)?;
             }
             Form::Json => {
-                writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective))?
+                writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective, &writers))?
             }
         }
     } else {

@@ -9,6 +9,7 @@ use crate::{
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:\n  groundplane design explain DD2003")]
 pub(crate) struct Arguments {
     /// The code, such as GP2005; without one all are listed.
     code: Option<String>,

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let (ours, others): (Vec<Document>, Vec<Document>) =
         documents.into_iter().partition(native::is_of_a_design);
     if ours.is_empty() {

@@ -4,19 +4,20 @@ use std::io::{self, Write};
 
 use design::{
     compile::Node,
+    document::Writers,
     inherit::{Change, Effective, Explanation, Ledger, Manner},
     model::Origin,
 };
 use serde_json::{Value, json};
 
 /// A node with every value, one to a line, and under it what was overridden.
-pub(crate) fn write_node(out: &mut dyn Write, node: &Node) -> io::Result<()> {
+pub(crate) fn write_node(out: &mut dyn Write, node: &Node, writers: &Writers) -> io::Result<()> {
     writeln!(out, "{}  ({})", node.document, chain(&node.effective))?;
     writeln!(out, "  fqdn = {}", node.fqdn)?;
     for (alias, name) in &node.logical_names {
         writeln!(out, "  device {alias} = {name}")?;
     }
-    write_values(out, &node.explain(), &node.effective)
+    write_values(out, &node.explain(), &node.effective, writers)
 }
 
 /// The values of a profile or node.
@@ -24,17 +25,18 @@ pub(crate) fn write_values(
     out: &mut dyn Write,
     values: &[Explanation],
     effective: &Effective,
+    writers: &Writers,
 ) -> io::Result<()> {
     let left = |one: &Explanation| format!("{} = {}", one.path, one.shown());
     let width = values.iter().map(|one| left(one).chars().count()).max().unwrap_or_default().min(60);
     for one in values {
-        writeln!(out, "  {:width$}  {}", left(one), setter(one.by.as_ref()))?;
+        writeln!(out, "  {:width$}  {}", left(one), setter(one.by.as_ref(), writers))?;
         for change in &one.overrode {
-            writeln!(out, "      {}", told(change))?;
+            writeln!(out, "      {}", told(change, writers))?;
         }
     }
     for change in removed(values, effective) {
-        writeln!(out, "  {} is gone: {}", change.path, told(change))?;
+        writeln!(out, "  {} is gone: {}", change.path, told(change, writers))?;
     }
     writeln!(out)
 }
@@ -52,21 +54,33 @@ pub(crate) fn chain(effective: &Effective) -> String {
     documents.join(" < ")
 }
 
-fn setter(by: Option<&Origin>) -> String {
-    by.map_or_else(|| "default".to_owned(), |by| by.to_string())
+fn setter(by: Option<&Origin>, writers: &Writers) -> String {
+    by.map_or_else(|| "default".to_owned(), |by| by_whom(by, writers))
 }
 
-fn told(change: &Change) -> String {
+/// The document that a value was written in; the one that brought it here, where that is another.
+fn by_whom(by: &Origin, writers: &Writers) -> String {
+    match writers.of_place(&by.at).filter(|writer| **writer != *by.document) {
+        Some(writer) => {
+            let layer = writer.layer.as_ref().map_or_else(String::new, |layer| format!(" in layer {layer}"));
+            format!("{writer} ({}){layer}, by way of {}", by.at, by.document)
+        }
+        None => by.to_string(),
+    }
+}
+
+fn told(change: &Change, writers: &Writers) -> String {
     let verb = match change.manner {
         Manner::Overridden => "overrides",
         Manner::Removed => "removes",
     };
-    format!("{} {verb} {} of {}", change.by, change.shown(), change.lost_by)
+    let (by, lost_by) = (by_whom(&change.by, writers), by_whom(&change.lost_by, writers));
+    format!("{by} {verb} {} of {lost_by}", change.shown())
 }
 
 /// A node for programs.
-pub(crate) fn node_json(node: &Node) -> Value {
-    let mut printed = values_json(&node.explain(), &node.effective);
+pub(crate) fn node_json(node: &Node, writers: &Writers) -> Value {
+    let mut printed = values_json(&node.explain(), &node.effective, writers);
     printed["fqdn"] = json!(node.fqdn);
     printed["devices"] =
         node.logical_names.iter().map(|(alias, name)| (alias.clone(), json!(name))).collect();
@@ -74,24 +88,25 @@ pub(crate) fn node_json(node: &Node) -> Value {
 }
 
 /// The values of a profile or node for programs.
-pub(crate) fn values_json(values: &[Explanation], effective: &Effective) -> Value {
+pub(crate) fn values_json(values: &[Explanation], effective: &Effective, writers: &Writers) -> Value {
+    let change = |one: &Change| change_json(one, writers);
     let documents: Vec<String> = effective.chain().map(ToString::to_string).collect();
     let one = |one: &Explanation| {
         json!({
             "path": one.path,
             "value": one.shown(),
-            "by": one.by.as_ref().map(origin),
-            "overrode": one.overrode.iter().map(change).collect::<Vec<_>>(),
+            "by": one.by.as_ref().map(|by| origin(by, writers)),
+            "overrode": one.overrode.iter().map(&change).collect::<Vec<_>>(),
         })
     };
     json!({
         "chain": documents,
         "values": values.iter().map(one).collect::<Vec<_>>(),
-        "removed": removed(values, effective).into_iter().map(change).collect::<Vec<_>>(),
+        "removed": removed(values, effective).into_iter().map(&change).collect::<Vec<_>>(),
     })
 }
 
-fn change(change: &Change) -> Value {
+fn change_json(change: &Change, writers: &Writers) -> Value {
     let manner = match change.manner {
         Manner::Overridden => "overridden",
         Manner::Removed => "removed",
@@ -100,15 +115,17 @@ fn change(change: &Change) -> Value {
         "path": change.path,
         "manner": manner,
         "value": change.shown(),
-        "setBy": origin(&change.lost_by),
-        "by": origin(&change.by),
+        "setBy": origin(&change.lost_by, writers),
+        "by": origin(&change.by, writers),
     })
 }
 
-fn origin(by: &Origin) -> Value {
+fn origin(by: &Origin, writers: &Writers) -> Value {
+    let writer = writers.of_place(&by.at).unwrap_or(&by.document);
     json!({
         "document": by.document.to_string(),
-        "layer": by.document.layer,
+        "writtenIn": writer.to_string(),
+        "layer": writer.layer,
         "file": by.at.file.as_ref(),
         "line": by.at.line,
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use design::{
     deckhand::{MissingSource, render_with},
-    document::{DesignReference, Document, airship, load},
+    document::{DesignReference, Document, Writers, airship, load},
 };
 
 use crate::outcome::{Streams, Trouble};
@@ -20,6 +20,14 @@ pub(crate) struct Sources {
     layers: Layers,
 }
 
+/// What was read.
+pub(crate) struct Read {
+    /// The documents, rendered.
+    pub(crate) documents: Vec<Document>,
+    /// Who wrote what stands in them.
+    pub(crate) writers: Writers,
+}
+
 /// How layers are put together.
 #[derive(Args, Clone)]
 pub(crate) struct Layers {
@@ -32,17 +40,13 @@ pub(crate) struct Layers {
 }
 
 impl Sources {
-    pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
+    pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         self.layers.read(&self.paths, streams)
     }
 }
 
 impl Layers {
-    pub(crate) fn read(
-        &self,
-        paths: &[PathBuf],
-        streams: &mut Streams<'_>,
-    ) -> Result<Vec<Document>, Trouble> {
+    pub(crate) fn read(&self, paths: &[PathBuf], streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         let mut folders = Vec::new();
         // A site is the whole of what is given, or one folder among several that were chosen by hand.
         let alone = match paths {
@@ -63,7 +67,9 @@ impl Layers {
             streams.note(format_args!("passed over: {passed_over}"));
         }
         let is_layered = loaded.documents.iter().any(|one| one.schema() == "deckhand/LayeringPolicy/v1");
-        if is_layered { self.render(loaded.documents, streams) } else { Ok(loaded.documents) }
+        let writers = Writers::of(&loaded.documents);
+        let documents = if is_layered { self.render(loaded.documents, streams)? } else { loaded.documents };
+        Ok(Read { documents, writers })
     }
 
     /// What only other programs read may lack its sources: certificates of charts are rarely beside the site.

@@ -17,7 +17,8 @@ use crate::{
 #[derive(Args)]
 #[command(
     after_help = "Ends with 0 if there is no error, with 1 if there is one, with 2 if the files cannot be read.\n\
-    `groundplane design explain CODE` tells about a code."
+    `groundplane design explain CODE` tells about a code.\n\n\
+    Examples:\n  groundplane design validate site/\n  groundplane design validate treasuremap --site airsloop --strict"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -44,7 +45,7 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw).validated();
     let mut told = tell(&compiled);

@@ -98,6 +98,40 @@ fn a_reference_to_a_file_is_a_path() {
 }
 
 #[test]
+fn a_value_that_came_through_layers_tells_where_it_was_written() {
+    let layered = format!(
+        "---
+{{schema: deckhand/LayeringPolicy/v1, metadata: {{name: p}}, data: {{layerOrder: [global, site]}}}}
+---
+{{schema: deckhand/Passphrase/v1, metadata: {{name: bmc, layeringDefinition: {{abstract: false, layer: site}}}}, data: s3cret}}
+---
+schema: drydock/HostProfile/v1
+metadata: {{name: general, labels: {{a: b}}, layeringDefinition: {{abstract: true, layer: global}}}}
+data: {{platform: {{image: focal}}}}
+---
+schema: drydock/HostProfile/v1
+metadata:
+  name: own
+  layeringDefinition: {{abstract: false, layer: site, parentSelector: {{a: b}}, actions: [{{method: merge, path: .}}]}}
+  substitutions: [{{src: {{schema: deckhand/Passphrase/v1, name: bmc, path: .}}, dest: {{path: .oob.credential}}}}]
+data: {{hardware_profile: hw}}
+{}",
+        SITE.replace("metadata: {name: ", "metadata: {layeringDefinition: {abstract: false, layer: site}, name: ")
+            .replace("host_profile: child", "host_profile: own")
+    );
+    let said = in_folder(&[("site.yaml", &layered)], |folder| design(&["effective", "n1", folder]));
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    let line = |part: &str| said.out.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned();
+    assert!(line("platform.image = focal").contains("HostProfile/general ("), "{}", said.out);
+    assert!(
+        line("platform.image = focal").ends_with("in layer global, by way of HostProfile/own"),
+        "{}",
+        said.out
+    );
+    assert!(line("oob.credential = (hidden)").contains("Passphrase/bmc ("), "{}", said.out);
+}
+
+#[test]
 fn effective_prints_a_node_or_a_profile() {
     let json = |name: &str| -> Said {
         in_folder(&[("site.yaml", SITE)], |folder| design(&["effective", name, folder, "-o", "json"]))

@@ -11,6 +11,7 @@ mod keyed;
 mod ledger;
 mod lists;
 pub(crate) mod machine;
+mod place;
 mod refusal;
 mod scalars;
 mod secrets;
@@ -19,6 +20,7 @@ mod storage;
 
 pub use chain::{Effective, Profiles};
 pub use explain::{Explanation, explain};
+pub(crate) use explain::{differing, explain_with};
 pub use ledger::{Change, Ledger, Manner};
 pub use refusal::Refusal;
 pub use secrets::{is_secret, shown};

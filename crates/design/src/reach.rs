@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt};
 use crate::{
     compile::{Node, Site},
     inherit::{self, Explanation},
-    model::Origin,
+    model::{HostSettings, MachineSettings, Origin},
 };
 
 /// What becomes of one node.
@@ -101,7 +101,7 @@ fn is_same(before: &Node, after: &Node) -> bool {
 }
 
 fn changed(before: &Node, after: &Node) -> Option<NodeChange> {
-    let (old, new) = (values(before), values(after));
+    let (old, new) = differing_values(before, after);
     let mut earlier: HashMap<&str, Vec<&Explanation>> = HashMap::new();
     for one in &old {
         earlier.entry(&one.path).or_default().push(one);
@@ -136,28 +136,47 @@ fn changed(before: &Node, after: &Node) -> Option<NodeChange> {
     Some(NodeChange::Changed { node: after.name().to_owned(), values: changes })
 }
 
-/// What is set, and what is computed from it.
-fn values(node: &Node) -> Vec<Explanation> {
-    let mut values = node.explain();
-    let computed = |path: String, value: &str| Explanation {
-        path,
-        value: value.to_owned(),
-        by: None,
-        overrode: Vec::new(),
-    };
-    values.push(computed("fqdn".to_owned(), &node.fqdn));
-    values.push(computed("dns.servers".to_owned(), &node.name_servers.join(",")));
-    values.push(computed("dns.search".to_owned(), &node.search_domains.join(",")));
+/// What is set and what is computed from it, as far as the two differ.
+fn differing_values(before: &Node, after: &Node) -> (Vec<Explanation>, Vec<Explanation>) {
+    let (mut old, mut new) = inherit::differing(settings(before), settings(after));
+    if before.addressing != after.addressing || before.boot_mac != after.boot_mac {
+        old.extend(before.own_values());
+        new.extend(after.own_values());
+    }
+    let is_same = before.fqdn == after.fqdn
+        && before.name_servers == after.name_servers
+        && before.search_domains == after.search_domains
+        && before.kernel_params == after.kernel_params
+        && before.selectors == after.selectors;
+    if !is_same {
+        old.extend(computed(before));
+        new.extend(computed(after));
+    }
+    (old, new)
+}
+
+fn settings(node: &Node) -> (&HostSettings, &MachineSettings) {
+    (&node.effective.settings, &node.machine)
+}
+
+/// What follows from the settings and the documents around the node.
+fn computed(node: &Node) -> Vec<Explanation> {
+    let value = |path: String, value: String| Explanation { path, value, by: None, overrode: Vec::new() };
+    let mut values = vec![
+        value("fqdn".to_owned(), node.fqdn.clone()),
+        value("dns.servers".to_owned(), node.name_servers.join(",")),
+        value("dns.search".to_owned(), node.search_domains.join(",")),
+    ];
     for (key, set) in &node.kernel_params {
         let written = node.effective.settings.kernel_params.get(key);
         if written.is_some_and(|written| written.value != set.value) {
-            values.push(computed(format!("platform.kernel_params.{key} (resolved)"), &set.value));
+            values.push(value(format!("platform.kernel_params.{key} (resolved)"), set.value.clone()));
         }
     }
     for (interface, selectors) in node.effective.settings.interfaces.iter().zip(&node.selectors) {
         for (slave, selector) in interface.slaves.iter().zip(selectors) {
             let path = format!("interfaces.{}.slaves[{}] (device)", interface.name.value, slave.value);
-            values.push(computed(path, &selector.to_string()));
+            values.push(value(path, selector.to_string()));
         }
     }
     values

@@ -85,3 +85,19 @@ data:
     let image = Design::read(&documents).host_profiles[0].settings.image.clone().unwrap();
     assert_eq!(image.by.to_string(), "HostProfile/p (site.yaml:7:12) in layer site");
 }
+
+#[test]
+fn the_legacy_reader_takes_any_version_and_keeps_promenades_documents() {
+    let text = "
+---
+{apiVersion: drydock/v7, kind: Network, metadata: {name: mgmt}, spec: {cidr: 10.0.0.0/24}}
+---
+{apiVersion: promenade/v1, kind: Genesis, metadata: {name: g, target: all}, spec: {}}
+---
+{apiVersion: drydock/v1, kind: Region, metadata: {name: r}, spec: {repositories: {main: {colour: red}}}}
+";
+    let design = Design::read(&parse("site.yaml", text.as_bytes()).unwrap().documents);
+    assert!(design.is_whole(), "{:?}", design.outcomes);
+    assert_eq!((design.networks.len(), design.outcomes.len()), (1, 3));
+    assert!(design.region.unwrap().repositories.is_none());
+}

@@ -3,6 +3,7 @@
 mod failure;
 mod keys;
 mod log;
+mod restore_backup;
 mod serve;
 
 use std::{
@@ -10,16 +11,20 @@ use std::{
     process::{ExitCode, Termination as _},
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// One control plane from the rack to the workload.
 #[derive(Parser)]
 #[command(name = "groundplane", version, about, propagate_version = true)]
 #[command(
-    after_help = "Start here:\n  groundplane serve\n\nthen, in another terminal, the line it prints:\n  \
-    export KUBECONFIG=…\n  kubectl get namespaces"
+    after_help = "Start here:\n  groundplane serve\n\nthen, in another terminal:\n  groundplane get namespaces\n  \
+    groundplane api-resources\n\nUse \"groundplane <command> --help\" for more about a command, and \"groundplane options\" \
+    for the options that all of them take."
 )]
 struct Arguments {
+    #[command(flatten)]
+    global: cli::Global,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -32,14 +37,30 @@ enum Command {
     Keys(keys::Arguments),
     /// Compile, validate and compare the design of a site, from files and without a server.
     Design(design_cli::Arguments),
+    RestoreBackup(Box<restore_backup::Arguments>),
+    #[command(flatten)]
+    Client(Box<cli::Command>),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let command_line = Arguments::command();
+    let words = cli::plain_booleans(&command_line, std::env::args_os().collect());
+    let matches = command_line.clone().get_matches_from(words);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let is_client = matches!(arguments.command, Command::Client(_));
+    if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
+        eprintln!("groundplane: {option} means nothing here: it is for clients of a server");
+        return ExitCode::from(2);
+    }
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Keys(arguments) => keys::run(&arguments),
         Command::Design(arguments) => return design(&arguments),
+        Command::RestoreBackup(arguments) => restore_backup::run(&arguments),
+        Command::Client(command) => {
+            let code = cli::run(*command, arguments.global, cli::Console::of_process(), command_line);
+            return ExitCode::from(code);
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,4 +78,14 @@ fn design(arguments: &design_cli::Arguments) -> ExitCode {
     // Whoever does not listen any more has seen enough.
     let _ = out.flush();
     ended.report()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
 }

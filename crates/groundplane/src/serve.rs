@@ -3,7 +3,7 @@
 mod bootstrap;
 mod controllers;
 pub mod data;
-mod open;
+pub mod open;
 mod supervisor;
 
 use std::net::SocketAddr;
@@ -27,6 +27,8 @@ use tokio::sync::watch;
 
 use crate::failure::Failure;
 use crate::log;
+
+pub use open::EtcdAccess;
 
 /// Run the control plane: its API over HTTPS, with everything it needs in one folder.
 #[derive(clap::Args)]

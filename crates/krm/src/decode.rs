@@ -10,6 +10,7 @@ use crate::body::{self, SyntaxError};
 use crate::names;
 
 pub use refusal::Refusal;
+pub(crate) use yaml::is_plain_text;
 pub use yaml::{Yaml, YamlError, read_yaml};
 
 /// How a body is written.

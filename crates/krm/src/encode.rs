@@ -1,17 +1,30 @@
-//! Values as JSON, byte for byte as Go writes them.
+//! Values as JSON and YAML, byte for byte as Go writes them.
+
+mod yaml;
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use crate::number;
 
+pub use yaml::to_yaml;
+
 /// A value as JSON without blanks. Numbers look as Go writes them, and `<`, `>` and `&` are escaped, as they are there.
 pub fn to_json(value: &Value) -> Vec<u8> {
+    written(value, CompactFormatter)
+}
+
+/// A value as JSON with a field on each line, four blanks deep, as kubectl prints it; without a last line break.
+pub fn to_json_pretty(value: &Value) -> String {
+    String::from_utf8(written(value, PrettyFormatter::with_indent(b"    "))).unwrap_or_default()
+}
+
+fn written(value: &Value, layout: impl Formatter) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
-    let mut serializer = Serializer::with_formatter(&mut bytes, LikeGo(CompactFormatter));
+    let mut serializer = Serializer::with_formatter(&mut bytes, LikeGo(layout));
     // Writing to memory does not fail, nor does a value have keys that are no text.
     let written = value.serialize(&mut serializer);
     debug_assert!(written.is_ok(), "a value in memory can be written");
@@ -23,9 +36,30 @@ pub fn to_json_text(value: &Value) -> String {
     String::from_utf8(to_json(value)).unwrap_or_default()
 }
 
-struct LikeGo(CompactFormatter);
+/// A layout in which numbers and texts look as Go writes them.
+struct LikeGo<L>(L);
 
-impl Formatter for LikeGo {
+macro_rules! laid_out {
+    ($($method:ident($($name:ident: $kind:ty),*);)*) => {$(
+        fn $method<W: io::Write + ?Sized>(&mut self, writer: &mut W $(, $name: $kind)*) -> io::Result<()> {
+            self.0.$method(writer $(, $name)*)
+        }
+    )*};
+}
+
+impl<L: Formatter> Formatter for LikeGo<L> {
+    laid_out! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        begin_object_value();
+        end_object_value();
+    }
+
     fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
         writer.write_all(number::float_text(value).as_bytes())
     }
@@ -53,6 +87,13 @@ impl Formatter for LikeGo {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn lines_are_indented_as_kubectl_prints_them() {
+        let value = json!({"b": [1, {"c": "<"}], "a": {}, "d": []});
+        let lines = "{\n    \"a\": {},\n    \"b\": [\n        1,\n        {\n            \"c\": \"\\u003c\"\n        }\n    ],\n    \"d\": []\n}";
+        assert_eq!(to_json_pretty(&value), lines);
+    }
 
     #[test]
     fn json_looks_as_go_writes_it() {

@@ -2,10 +2,16 @@
 
 mod find;
 mod parse;
+mod template;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
+
+pub use template::{Template, shown};
+
+/// How many values a step may find: `..` over and over would find the same ones without end.
+const MOST_FOUND: usize = 10_000;
 
 /// A path that has been parsed.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +77,12 @@ impl JsonPath {
     /// Everything the path leads to; nothing where a field is missing, an error where the value is of another shape than the
     /// path expects.
     pub fn find<'a>(&self, root: &'a Value) -> Result<Vec<Cow<'a, Value>>, String> {
-        find::walk(vec![Cow::Borrowed(root)], &self.steps)
+        find::walk(vec![Cow::Borrowed(root)], &self.steps, MOST_FOUND)
+    }
+
+    /// The same however many there are: for who asks about values of its own.
+    pub fn find_all<'a>(&self, root: &'a Value) -> Result<Vec<Cow<'a, Value>>, String> {
+        find::walk(vec![Cow::Borrowed(root)], &self.steps, usize::MAX)
     }
 
     /// The first value the path leads to, if it leads to any.
@@ -82,7 +93,7 @@ impl JsonPath {
             match step {
                 Step::Field(name) => value = value.as_object()?.get(name)?,
                 _ => {
-                    let found = find::walk(vec![Cow::Borrowed(value)], &self.steps[at..]);
+                    let found = find::walk(vec![Cow::Borrowed(value)], &self.steps[at..], MOST_FOUND);
                     return found.ok()?.into_iter().next();
                 }
             }

@@ -10,7 +10,7 @@ use super::{
     nic_selectors::{self, Selector},
 };
 use crate::{
-    inherit::{Effective, Explanation, Ledger, Refusal, explain, machine},
+    inherit::{Effective, Explanation, Ledger, Refusal, explain_with, machine},
     model::{
         Address, Addressing, BaremetalNode, Design, DocumentRef, Field, HardwareProfile, MachineSettings,
         Network, Texts, text, values,
@@ -114,9 +114,14 @@ impl Node {
 
     /// Every value of the node and who set it: what it inherits, then what is its own.
     pub fn explain(&self) -> Vec<Explanation> {
-        let mut whole = self.effective.clone();
-        whole.settings.machine = self.machine.clone();
-        let mut values = explain(&whole);
+        let mut values = explain_with(&self.effective.settings, &self.machine, &self.effective.ledger);
+        values.extend(self.own_values());
+        values
+    }
+
+    /// What is never inherited.
+    pub(crate) fn own_values(&self) -> Vec<Explanation> {
+        let mut values = Vec::new();
         if let Some(mac) = &self.boot_mac {
             values.push(Explanation::set("metadata.boot_mac", mac));
         }

@@ -2,15 +2,22 @@
 //!
 //! A key that is overridden keeps its place; one that is removed and written again goes last.
 
-use super::ledger::{Ledger, Manner};
+use super::{
+    ledger::{Ledger, Manner},
+    place::Place,
+};
 use crate::model::Texts;
 
-pub(super) fn merge(ledger: &mut Ledger, path: &str, parent: &Texts, child: &Texts) -> Texts {
+pub(super) fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Texts, child: &Texts) -> Texts {
+    if child.is_empty() {
+        return parent.clone();
+    }
     let mut merged = Texts::with_capacity(parent.len() + child.len());
+    let has_markers = child.keys().any(|key| key.starts_with('!'));
     for (key, value) in parent {
-        match child.get(&format!("!{key}")) {
+        match has_markers.then(|| child.get(&format!("!{key}"))).flatten() {
             Some(marker) => {
-                ledger.note(&format!("{path}.{key}"), Manner::Removed, &value.value, &value.by, &marker.by)
+                ledger.note(&Place::In(path, key), Manner::Removed, &value.value, &value.by, &marker.by)
             }
             None => {
                 merged.insert(key.clone(), value.clone());
@@ -19,7 +26,7 @@ pub(super) fn merge(ledger: &mut Ledger, path: &str, parent: &Texts, child: &Tex
     }
     for (key, value) in child.iter().filter(|(key, _)| !key.starts_with('!')) {
         if let Some(lost) = merged.insert(key.clone(), value.clone()) {
-            ledger.note(&format!("{path}.{key}"), Manner::Overridden, &lost.value, &lost.by, &value.by);
+            ledger.note(&Place::In(path, key), Manner::Overridden, &lost.value, &lost.by, &value.by);
         }
     }
     merged

@@ -56,19 +56,100 @@ impl fmt::Debug for Explanation {
 
 /// Explains every effective value, in the order of the fields.
 pub fn explain(effective: &Effective) -> Vec<Explanation> {
+    explain_with(&effective.settings, &effective.settings.machine, &effective.ledger)
+}
+
+/// The same, with what the hardware profile says of the machine under it.
+pub(crate) fn explain_with(
+    settings: &HostSettings,
+    machine: &MachineSettings,
+    ledger: &Ledger,
+) -> Vec<Explanation> {
     let mut leaves = Leaves::default();
-    leaves.settings(&effective.settings);
-    let mut explanations = leaves.found;
+    PARTS.iter().for_each(|part| (part.tell)(&mut leaves, settings));
+    leaves.machine(machine);
     let mut changes: HashMap<&str, Vec<&Change>> = HashMap::new();
-    for change in effective.ledger.levels().flat_map(Ledger::changes) {
+    for change in ledger.levels().flat_map(Ledger::changes) {
         changes.entry(&change.path).or_default().push(change);
     }
-    for explanation in &mut explanations {
+    for explanation in &mut leaves.found {
         let lost = changes.get(explanation.path.as_str()).into_iter().flatten();
         explanation.overrode = lost.map(|change| (*change).clone()).collect();
     }
-    explanations
+    leaves.found
 }
+
+/// The values of the parts in which two nodes differ, of the one and of the other. What is the same in both is not put into
+/// words: in a large site that is nearly all.
+pub(crate) fn differing(
+    before: (&HostSettings, &MachineSettings),
+    after: (&HostSettings, &MachineSettings),
+) -> (Vec<Explanation>, Vec<Explanation>) {
+    let (mut old, mut new) = (Leaves::default(), Leaves::default());
+    for part in PARTS.iter().filter(|part| !(part.is_same)(before.0, after.0)) {
+        (part.tell)(&mut old, before.0);
+        (part.tell)(&mut new, after.0);
+    }
+    if before.1 != after.1 {
+        old.machine(before.1);
+        new.machine(after.1);
+    }
+    (old.found, new.found)
+}
+
+/// A part of the settings: whether two have it the same, and its values.
+struct Part {
+    is_same: fn(&HostSettings, &HostSettings) -> bool,
+    tell: fn(&mut Leaves, &HostSettings),
+}
+
+const PARTS: [Part; 12] = [
+    Part {
+        is_same: |a, b| a.hardware_profile == b.hardware_profile,
+        tell: |leaves, all| leaves.scalar("hardware_profile", &all.hardware_profile),
+    },
+    Part {
+        is_same: |a, b| a.primary_network == b.primary_network,
+        tell: |leaves, all| leaves.scalar("primary_network", &all.primary_network),
+    },
+    Part {
+        is_same: |a, b| a.oob_type == b.oob_type && a.oob_parameters == b.oob_parameters,
+        tell: |leaves, all| {
+            leaves.scalar("oob.type", &all.oob_type);
+            leaves.dict("oob", &all.oob_parameters);
+        },
+    },
+    Part {
+        is_same: |a, b| a.image == b.image,
+        tell: |leaves, all| leaves.scalar("platform.image", &all.image),
+    },
+    Part {
+        is_same: |a, b| a.kernel == b.kernel,
+        tell: |leaves, all| leaves.scalar("platform.kernel", &all.kernel),
+    },
+    Part {
+        is_same: |a, b| a.kernel_params == b.kernel_params,
+        tell: |leaves, all| leaves.dict("platform.kernel_params", &all.kernel_params),
+    },
+    Part { is_same: |a, b| a.tags == b.tags, tell: |leaves, all| leaves.list("metadata.tags", &all.tags) },
+    Part {
+        is_same: |a, b| a.owner_data == b.owner_data,
+        tell: |leaves, all| leaves.dict("metadata.owner_data", &all.owner_data),
+    },
+    Part { is_same: |a, b| a.rack == b.rack, tell: |leaves, all| leaves.scalar("metadata.rack", &all.rack) },
+    Part {
+        is_same: |a, b| a.interfaces == b.interfaces,
+        tell: |leaves, all| all.interfaces.iter().for_each(|one| leaves.interface(one)),
+    },
+    Part {
+        is_same: |a, b| a.storage_devices == b.storage_devices,
+        tell: |leaves, all| all.storage_devices.iter().for_each(|one| leaves.device(one)),
+    },
+    Part {
+        is_same: |a, b| a.volume_groups == b.volume_groups,
+        tell: |leaves, all| all.volume_groups.iter().for_each(|one| leaves.group(one)),
+    },
+];
 
 #[derive(Default)]
 struct Leaves {
@@ -108,29 +189,6 @@ impl Leaves {
         for (key, set) in texts {
             self.leaf(format!("{path}.{key}"), &set.value, Some(&set.by));
         }
-    }
-
-    fn settings(&mut self, settings: &HostSettings) {
-        self.scalar("hardware_profile", &settings.hardware_profile);
-        self.scalar("primary_network", &settings.primary_network);
-        self.scalar("oob.type", &settings.oob_type);
-        self.dict("oob", &settings.oob_parameters);
-        self.scalar("platform.image", &settings.image);
-        self.scalar("platform.kernel", &settings.kernel);
-        self.dict("platform.kernel_params", &settings.kernel_params);
-        self.list("metadata.tags", &settings.tags);
-        self.dict("metadata.owner_data", &settings.owner_data);
-        self.scalar("metadata.rack", &settings.rack);
-        for interface in &settings.interfaces {
-            self.interface(interface);
-        }
-        for device in &settings.storage_devices {
-            self.device(device);
-        }
-        for group in &settings.volume_groups {
-            self.group(group);
-        }
-        self.machine(&settings.machine);
     }
 
     fn machine(&mut self, machine: &MachineSettings) {

@@ -3,20 +3,26 @@
 //! The parent's members in their order, each merged with the child's of the same name or dropped for its `!name`, whichever
 //! the child writes first; then what the child adds. A new member is merged over a bare one, which strips its markers.
 
-use super::ledger::{Ledger, Manner};
+use super::{
+    ledger::{Ledger, Manner},
+    place::Place,
+};
 use crate::model::Set;
 
 /// A member of a list that levels of inheritance find by its name.
 pub(super) trait Member: Clone {
     fn name(&self) -> &Set<String>;
     fn bare(name: Set<String>) -> Self;
-    fn merge(ledger: &mut Ledger, path: &str, parent: &Self, child: &Self) -> Self;
+    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self;
 }
 
-pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &str, parent: &[M], child: &[M]) -> Vec<M> {
+pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &Place<'_>, parent: &[M], child: &[M]) -> Vec<M> {
+    if child.is_empty() {
+        return parent.to_vec();
+    }
     let mut merged = Vec::with_capacity(parent.len() + child.len());
     for member in parent {
-        let path = member_path(path, member);
+        let path = Place::In(path, &member.name().value);
         match child.iter().find_map(|own| Verdict::of(own, member)) {
             Some(Verdict::Merge(own)) => merged.push(M::merge(ledger, &path, member, own)),
             Some(Verdict::Drop(marker)) => {
@@ -32,7 +38,7 @@ pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &str, parent: &[M], ch
             continue;
         }
         let bare = M::bare(own.name().clone());
-        merged.push(M::merge(ledger, &member_path(path, own), &bare, own));
+        merged.push(M::merge(ledger, &Place::In(path, name), &bare, own));
     }
     merged
 }
@@ -54,8 +60,4 @@ impl<'c, M: Member> Verdict<'c, M> {
             None
         }
     }
-}
-
-fn member_path<M: Member>(path: &str, member: &M) -> String {
-    format!("{path}.{}", member.name().value)
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::secrets;
+use super::{place::Place, secrets};
 use crate::model::{DocumentRef, Origin};
 
 /// A value that lost its place.
@@ -69,14 +69,14 @@ impl Ledger {
 
     pub(super) fn note(
         &mut self,
-        path: &str,
+        path: &Place<'_>,
         manner: Manner,
         lost: impl fmt::Display,
         lost_by: &Origin,
         by: &Origin,
     ) {
         self.changes.push(Change {
-            path: path.to_owned(),
+            path: path.to_string(),
             manner,
             lost: lost.to_string(),
             lost_by: lost_by.clone(),

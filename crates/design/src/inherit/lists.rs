@@ -1,14 +1,20 @@
 //! The list rule: the child's entries first, then those of the parent that it neither repeats nor removes with `!`.
 
-use super::ledger::{Ledger, Manner};
+use super::{
+    ledger::{Ledger, Manner},
+    place::Place,
+};
 use crate::model::Set;
 
 pub(super) fn merge(
     ledger: &mut Ledger,
-    path: &str,
+    path: &Place<'_>,
     parent: &[Set<String>],
     child: &[Set<String>],
 ) -> Vec<Set<String>> {
+    if child.is_empty() {
+        return parent.to_vec();
+    }
     let mut merged: Vec<Set<String>> =
         child.iter().filter(|entry| !entry.value.starts_with('!')).cloned().collect();
     let own = merged.len();
@@ -17,12 +23,22 @@ pub(super) fn merge(
         let repeater = merged[..own].iter().find(|own| own.value == entry.value);
         match (repeater, remover) {
             (Some(own), _) => {
-                let path = format!("{path}[{}]", entry.value);
-                ledger.note(&path, Manner::Overridden, &entry.value, &entry.by, &own.by);
+                ledger.note(
+                    &Place::Entry(path, &entry.value),
+                    Manner::Overridden,
+                    &entry.value,
+                    &entry.by,
+                    &own.by,
+                );
             }
             (None, Some(marker)) => {
-                let path = format!("{path}[{}]", entry.value);
-                ledger.note(&path, Manner::Removed, &entry.value, &entry.by, &marker.by);
+                ledger.note(
+                    &Place::Entry(path, &entry.value),
+                    Manner::Removed,
+                    &entry.value,
+                    &entry.by,
+                    &marker.by,
+                );
             }
             (None, None) => merged.push(entry.clone()),
         }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::ledger::{Ledger, Manner};
+use super::{
+    ledger::{Ledger, Manner},
+    place::Place,
+};
 use crate::model::Field;
 
 /// A scalar that has a way to say "unset".
@@ -30,7 +33,7 @@ impl Scalar for bool {
 
 pub(super) fn merge<T: Scalar>(
     ledger: &mut Ledger,
-    path: &str,
+    path: &Place<'_>,
     parent: &Field<T>,
     child: &Field<T>,
 ) -> Field<T> {

@@ -156,7 +156,7 @@ fn content(reading: &mut Reading, node: &Node, path: &str, is_package_list: bool
             }
             None
         }
-        _ => reading.text(node, path),
+        _ => reading.text(node, &path),
     }
 }
 

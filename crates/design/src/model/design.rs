@@ -62,8 +62,14 @@ impl Design {
     pub fn read(documents: &[Document]) -> Self {
         let mut design = Self::default();
         for document in documents {
-            if let Some(("drydock" | "design.groundplane.dev", kind, version)) = document.id.schema_parts() {
-                design.take(document, kind, version);
+            match document.id.schema_parts() {
+                Some(("drydock" | "design.groundplane.dev", kind, version)) => {
+                    design.take(document, kind, version);
+                }
+                Some(("promenade", kind, "v1")) if document.envelope == Envelope::Legacy => {
+                    design.keep(document, kind);
+                }
+                _ => {}
             }
         }
         design
@@ -84,19 +90,31 @@ impl Design {
         self.outcomes.iter().find(|outcome| *outcome.document == *document).map(|outcome| &outcome.at)
     }
 
-    fn take(&mut self, document: &Document, kind: &str, version: &str) {
-        let reference = Arc::new(DocumentRef {
-            kind: kind.to_owned(),
+    /// Promenade's documents stood among Drydock's older ones; they are kept as they are, and nothing is read from them.
+    fn keep(&mut self, document: &Document, kind: &str) {
+        let reference = DocumentRef {
+            kind: format!("promenade/{kind}"),
             name: document.name().to_owned(),
-            schema: (document.envelope != Envelope::Legacy).then(|| document.schema().to_owned()),
-            layer: layer(document),
+            schema: None,
+            layer: None,
+        };
+        self.outcomes.push(Outcome {
+            document: Arc::new(reference),
+            envelope: document.envelope,
+            at: document.at.clone(),
+            problems: Vec::new(),
         });
+    }
+
+    fn take(&mut self, document: &Document, kind: &str, version: &str) {
+        let reference = Arc::new(DocumentRef::of(document));
         let mut reading = Reading::new(Arc::clone(&reference), document.envelope);
         if let Some(nameless) = &document.nameless {
             reading.invalid(&nameless.at, "", nameless.message.clone());
         }
         let typed = match (document.envelope, version) {
-            (Envelope::Native, "v1alpha1") | (Envelope::Deckhand | Envelope::Legacy, "v1") => {
+            // The legacy reader of the original never looked at the version.
+            (Envelope::Native, "v1alpha1") | (Envelope::Deckhand, "v1") | (Envelope::Legacy, _) => {
                 Typed::read(&mut reading, document, kind)
             }
             _ => Err(UnknownKind),
@@ -164,12 +182,6 @@ impl Typed {
         let data = Section::of(reading, &document.data, "");
         Ok(data.and_then(|data| read(reading, &data)))
     }
-}
-
-/// The Deckhand layer a document says it is for.
-fn layer(document: &Document) -> Option<String> {
-    let definition = document.metadata.get("layeringDefinition")?;
-    definition.get("layer")?.value.as_str().map(str::to_owned)
 }
 
 impl Outcome {

@@ -10,7 +10,7 @@ impl<'d> Section<'d> {
     /// What no schema ever checked: any scalar is taken as text, null is nothing, and the rest is a mistake of value.
     pub(super) fn loose_text(&self, reading: &mut Reading, key: &str) -> Field<String> {
         let node = self.map.get(key).filter(|node| !node.value.is_null())?;
-        reading.coerced(node, &self.path_of(key))
+        reading.coerced(node, &self.path_to(key))
     }
 
     /// The same, where nothing is a mistake of value as well.

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::yaml::Position;
+use crate::{
+    document::{Document, Envelope},
+    yaml::Position,
+};
 
 /// A document as messages and provenance name it: `HostProfile/defaults`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,6 +18,24 @@ pub struct DocumentRef {
     pub schema: Option<String>,
     /// The Deckhand layer it was written for, where it says so.
     pub layer: Option<String>,
+}
+
+impl DocumentRef {
+    /// The document by its kind and name.
+    pub fn of(document: &Document) -> Self {
+        Self {
+            kind: document.id.kind().unwrap_or(document.schema()).to_owned(),
+            name: document.name().to_owned(),
+            schema: (document.envelope != Envelope::Legacy).then(|| document.schema().to_owned()),
+            layer: layer(document),
+        }
+    }
+}
+
+/// The Deckhand layer a document says it is for.
+fn layer(document: &Document) -> Option<String> {
+    let definition = document.metadata.get("layeringDefinition")?;
+    definition.get("layer")?.value.as_str().map(str::to_owned)
 }
 
 impl fmt::Display for DocumentRef {

@@ -71,7 +71,8 @@ impl Region {
             document: reading.document(),
             tag_definitions: tags.iter().map(|tag| TagDefinition::read(reading, tag)).collect(),
             authorized_keys: data.texts(reading, "authorized_keys").unwrap_or_default(),
-            repositories: Repositories::read(reading, data),
+            // The legacy reader of the original knew none.
+            repositories: if reading.is_strict() { Repositories::read(reading, data) } else { None },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Reading typed fields out of a map, collecting every problem on the way.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{DocumentRef, Fault, Field, Origin, Problem, Set, Texts};
 use crate::{
@@ -62,12 +62,12 @@ impl Reading {
         Set { value, by: Origin { document: self.document(), at: at.clone() } }
     }
 
-    fn expected(&mut self, what: &str, node: &Node, path: &str) {
-        self.misshaped(&node.at, path, format!("expected {what}, found {}", node.value.kind()));
+    fn expected(&mut self, what: &str, node: &Node, path: &dyn fmt::Display) {
+        self.misshaped(&node.at, &path.to_string(), format!("expected {what}, found {}", node.value.kind()));
     }
 
     /// The text of a scalar: only text where a schema asks for it, else any scalar as Python would print it.
-    pub(super) fn text(&mut self, node: &Node, path: &str) -> Field<String> {
+    pub(super) fn text(&mut self, node: &Node, path: &dyn fmt::Display) -> Field<String> {
         if self.is_strict() && node.value.as_str().is_none() {
             self.expected("text", node, path);
             return None;
@@ -76,18 +76,18 @@ impl Reading {
     }
 
     /// The text of any scalar; `true` becomes `True`.
-    pub(super) fn coerced(&mut self, node: &Node, path: &str) -> Field<String> {
+    pub(super) fn coerced(&mut self, node: &Node, path: &dyn fmt::Display) -> Field<String> {
         match node.value.text().filter(|_| !node.value.is_null()) {
             Some(text) => Some(self.set(text, &node.at)),
             None => {
                 let message = format!("expected a text or a number, found {}", node.value.kind());
-                self.invalid(&node.at, path, message);
+                self.invalid(&node.at, &path.to_string(), message);
                 None
             }
         }
     }
 
-    fn integer(&mut self, node: &Node, path: &str) -> Field<i64> {
+    fn integer(&mut self, node: &Node, path: &dyn fmt::Display) -> Field<i64> {
         let number = match &node.value {
             Value::Int(number) => Some(*number),
             Value::Float(number) if number.is_finite() => Some(number.trunc() as i64),
@@ -99,6 +99,21 @@ impl Reading {
             self.expected("a number", node, path);
         }
         number.map(|number| self.set(number, &node.at))
+    }
+}
+
+/// The path of a field of a section.
+pub(super) struct PathTo<'p> {
+    section: &'p str,
+    key: &'p str,
+}
+
+impl fmt::Display for PathTo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.section.is_empty() {
+            write!(f, "{}.", self.section)?;
+        }
+        f.write_str(self.key)
     }
 }
 
@@ -123,7 +138,12 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        self.path_to(key).to_string()
+    }
+
+    /// The path of a field, put together only when something is wrong there.
+    pub(super) fn path_to<'p>(&'p self, key: &'p str) -> PathTo<'p> {
+        PathTo { section: &self.path, key }
     }
 
     /// Refuses every field but these; one problem tells of all the others.
@@ -171,7 +191,7 @@ impl<'d> Section<'d> {
 
     pub(super) fn text(&self, reading: &mut Reading, key: &str) -> Field<String> {
         let node = self.node(reading, key)?;
-        reading.text(node, &self.path_of(key))
+        reading.text(node, &self.path_to(key))
     }
 
     /// A text out of a few; another is a mistake of shape. What is no text is told twice, as it has neither the type nor
@@ -197,13 +217,13 @@ impl<'d> Section<'d> {
 
     pub(super) fn integer(&self, reading: &mut Reading, key: &str) -> Field<i64> {
         let node = self.node(reading, key)?;
-        reading.integer(node, &self.path_of(key))
+        reading.integer(node, &self.path_to(key))
     }
 
     /// A number, as it is printed.
     pub(super) fn number_text(&self, reading: &mut Reading, key: &str) -> Field<String> {
         self.integer(reading, key)?;
-        reading.coerced(self.map.get(key)?, &self.path_of(key))
+        reading.coerced(self.map.get(key)?, &self.path_to(key))
     }
 
     pub(super) fn flag(&self, reading: &mut Reading, key: &str) -> Field<bool> {
@@ -289,7 +309,7 @@ impl<'d> Section<'d> {
         &self,
         reading: &mut Reading,
         key: &str,
-        read: fn(&mut Reading, &Node, &str) -> Field<String>,
+        read: fn(&mut Reading, &Node, &dyn fmt::Display) -> Field<String>,
     ) -> Option<Texts> {
         let section = self.section(reading, key)?;
         Some(section.as_texts(reading, &[], read))
@@ -300,7 +320,7 @@ impl<'d> Section<'d> {
         &self,
         reading: &mut Reading,
         except: &[&str],
-        read: fn(&mut Reading, &Node, &str) -> Field<String>,
+        read: fn(&mut Reading, &Node, &dyn fmt::Display) -> Field<String>,
     ) -> Texts {
         let members = self.members(reading);
         let mut texts = Texts::new();
@@ -308,7 +328,7 @@ impl<'d> Section<'d> {
             if except.contains(&name.value.as_str()) {
                 continue;
             }
-            if let Some(text) = read(reading, node, &self.path_of(&name.value)) {
+            if let Some(text) = read(reading, node, &self.path_to(&name.value)) {
                 texts.insert(name.value, text);
             }
         }

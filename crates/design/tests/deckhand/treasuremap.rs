@@ -8,7 +8,7 @@ use std::{
 
 use design::{
     deckhand::{MissingSource, render_with},
-    document::{Document, load},
+    document::{Document, airship::Repository, load},
 };
 
 /// The shared cases are other people's files and stay outside the repository.
@@ -32,11 +32,11 @@ fn drydock_by_id(documents: &[Document]) -> BTreeMap<String, &Document> {
     drydock.map(|document| (document.id.to_string(), document)).collect()
 }
 
-fn renders_as_the_original(site: &str, site_type: &str) {
-    let Some(cases) = cases() else { return };
-    let treasuremap = cases.join("treasuremap");
-    let folders = ["global".to_owned(), format!("type/{site_type}"), format!("site/{site}")];
-    let input = load(folders.map(|folder| treasuremap.join(folder))).expect("the site can be read");
+fn renders_as_the_original(treasuremap: &Path, site: &str) {
+    let repository = Repository::at(treasuremap).expect("it is a repository of sites");
+    let folders = repository.folders_of(Some(site)).expect("the site is there");
+    assert_eq!(folders.len(), 3, "what is global, of the type and of the site: {folders:?}");
+    let input = load(folders).expect("the site can be read");
     assert_eq!(input.warnings, []);
     // The certificates were taken out of these copies; charts, which nothing here compares, miss them.
     let rendering =
@@ -57,12 +57,19 @@ fn renders_as_the_original(site: &str, site_type: &str) {
     }
 }
 
+/// Every site that was rendered, however many there are.
 #[test]
-fn airsloop_renders_as_the_original_rendered_it() {
-    renders_as_the_original("airsloop", "sloop");
-}
-
-#[test]
-fn seaworthy_renders_as_the_original_rendered_it() {
-    renders_as_the_original("seaworthy", "foundry");
+fn every_site_renders_as_the_original_rendered_it() {
+    let Some(cases) = cases() else { return };
+    let treasuremap = cases.join("treasuremap");
+    let rendered = treasuremap.join("rendered").read_dir().expect("there are renderings");
+    let files = rendered.map(|entry| entry.expect("the folder can be read").path());
+    let sites: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "yaml"))
+        .filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    assert!(sites.len() >= 2, "{sites:?}");
+    for site in sites {
+        renders_as_the_original(&treasuremap, &site);
+    }
 }

@@ -56,17 +56,22 @@ pub async fn store(
             .map_err(|error| Failure::new(format_args!("opening the store in {}", place.display()), error))?;
         return Ok((opened, kinds));
     }
-    let config = client(endpoints, access)?;
     let keys = Keys::open(folder).map_err(|error| Failure::new("reading the store's keys", error))?;
-    let mut options = etcd::Options::new(config, access.etcd_prefix.clone(), keys);
+    let mut options = etcd_options(endpoints, access, keys)?;
     options.model = model;
-    options.max_operations = access.max_txn_ops;
-    options.max_bytes = access.max_request_bytes;
     let opened = etcd::Etcd::open(options).await;
     let opened = opened.map_err(|error| {
         Failure::new(format_args!("opening the store on {}", endpoints.join(", ")), error)
     })?;
     Ok((opened, kinds))
+}
+
+/// How the store is kept on etcd.
+pub fn etcd_options(endpoints: &[String], access: &EtcdAccess, keys: Keys) -> Result<etcd::Options, Failure> {
+    let mut options = etcd::Options::new(client(endpoints, access)?, access.etcd_prefix.clone(), keys);
+    options.max_operations = access.max_txn_ops;
+    options.max_bytes = access.max_request_bytes;
+    Ok(options)
 }
 
 fn client(endpoints: &[String], access: &EtcdAccess) -> Result<etcd::Config, Failure> {

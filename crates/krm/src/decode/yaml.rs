@@ -53,6 +53,11 @@ pub fn read_yaml(text: &[u8]) -> Result<Yaml, YamlError> {
     builder.finish()
 }
 
+/// Whether a scalar without quotes is that text, and not a number, a yes or nothing.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    matches!(scalar::plain(text), Ok(Value::String(_)))
+}
+
 /// A block of text on a last line without a line break: YAML 1.2 puts one there, YAML 1.1 does not.
 fn as_written(content: &str) -> &str {
     content.strip_suffix('\n').unwrap_or(content)

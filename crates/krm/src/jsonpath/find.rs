@@ -7,22 +7,19 @@ use serde_json::Value;
 
 use super::{Comparison, Filter, Slice, Step};
 
-/// How many values a step may find: `..` over and over would find the same ones without end.
-const MOST_FOUND: usize = 10_000;
-
 type Found<'a> = Vec<Cow<'a, Value>>;
 
-pub(super) fn walk<'a>(mut values: Found<'a>, steps: &[Step]) -> Result<Found<'a>, String> {
+pub(super) fn walk<'a>(mut values: Found<'a>, steps: &[Step], most: usize) -> Result<Found<'a>, String> {
     for step in steps {
-        values = take(values, step)?;
-        if values.len() > MOST_FOUND {
+        values = take(values, step, most)?;
+        if values.len() > most {
             return Err("the path leads to too many values".to_owned());
         }
     }
     Ok(values)
 }
 
-fn take<'a>(values: Found<'a>, step: &Step) -> Result<Found<'a>, String> {
+fn take<'a>(values: Found<'a>, step: &Step, most: usize) -> Result<Found<'a>, String> {
     match step {
         Step::Field(name) => {
             let entry = |value| match value {
@@ -32,20 +29,20 @@ fn take<'a>(values: Found<'a>, step: &Step) -> Result<Found<'a>, String> {
             };
             Ok(values.into_iter().filter_map(entry).collect())
         }
-        Step::All => Ok(values.into_iter().flat_map(within).take(MOST_FOUND + 1).collect()),
-        Step::Descend => Ok(descend(values)),
+        Step::All => Ok(values.into_iter().flat_map(within).take(most.saturating_add(1)).collect()),
+        Step::Descend => Ok(descend(values, most)),
         Step::Slice(bounds) => slice(values, bounds),
         Step::Union(parts) => {
             let mut all = Vec::new();
             for part in parts {
-                all.extend(walk(values.clone(), part)?);
-                if all.len() > MOST_FOUND {
+                all.extend(walk(values.clone(), part, most)?);
+                if all.len() > most {
                     break;
                 }
             }
             Ok(all)
         }
-        Step::Filter(filter) => filtered(values, filter),
+        Step::Filter(filter) => filtered(values, filter, most),
         Step::Constant(value) => Ok(values.iter().map(|_| Cow::Owned(value.clone())).collect()),
         Step::Word(word) => Err(format!("unrecognized identifier {word}")),
     }
@@ -62,7 +59,7 @@ fn within(value: Cow<'_, Value>) -> Found<'_> {
 }
 
 /// Every list and map, each before what it holds.
-fn descend(values: Found<'_>) -> Found<'_> {
+fn descend(values: Found<'_>, most: usize) -> Found<'_> {
     let mut found = Vec::new();
     let mut pending: Found<'_> = values.into_iter().rev().collect();
     while let Some(value) = pending.pop() {
@@ -71,7 +68,7 @@ fn descend(values: Found<'_>) -> Found<'_> {
             continue;
         }
         found.push(value);
-        if found.len() > MOST_FOUND {
+        if found.len() > most {
             break;
         }
         pending.extend(inner.into_iter().rev());
@@ -112,14 +109,14 @@ fn slice<'a>(values: Found<'a>, bounds: &Slice) -> Result<Found<'a>, String> {
     Ok(found)
 }
 
-fn filtered<'a>(values: Found<'a>, filter: &Filter) -> Result<Found<'a>, String> {
+fn filtered<'a>(values: Found<'a>, filter: &Filter, most: usize) -> Result<Found<'a>, String> {
     let mut found = Vec::new();
     for value in values {
         let Cow::Borrowed(Value::Array(items)) = value else {
             return Err("it is not array or slice and cannot be filtered".to_owned());
         };
         for item in items {
-            if holds(item, filter)? {
+            if holds(item, filter, most)? {
                 found.push(Cow::Borrowed(item));
             }
         }
@@ -127,12 +124,12 @@ fn filtered<'a>(values: Found<'a>, filter: &Filter) -> Result<Found<'a>, String>
     Ok(found)
 }
 
-fn holds(item: &Value, filter: &Filter) -> Result<bool, String> {
-    let left = walk(vec![Cow::Borrowed(item)], &filter.left);
+fn holds(item: &Value, filter: &Filter, most: usize) -> Result<bool, String> {
+    let left = walk(vec![Cow::Borrowed(item)], &filter.left, most);
     let Some((comparison, right)) = &filter.comparison else {
         return Ok(left.is_ok_and(|left| !left.is_empty()));
     };
-    let right = walk(vec![Cow::Borrowed(item)], right)?;
+    let right = walk(vec![Cow::Borrowed(item)], right, most)?;
     match (left?.as_slice(), right.as_slice()) {
         ([], _) | (_, []) => Ok(false),
         ([left], [right]) => compare(left, *comparison, right),

@@ -1,0 +1,32 @@
+//! The commands, one file each.
+
+pub mod api_resources;
+pub mod api_versions;
+pub mod apply;
+pub mod audit;
+pub mod auth;
+pub mod backup;
+pub mod completion;
+pub mod config;
+pub mod create;
+pub mod delete;
+pub mod describe;
+pub mod diff;
+pub mod doctor;
+pub mod edit;
+pub mod explain;
+pub mod found;
+pub mod get;
+pub mod history;
+pub mod marks;
+pub mod options;
+pub mod patch;
+pub mod plan;
+pub mod referrers;
+pub mod restore;
+pub mod search;
+pub mod selection;
+pub mod support_bundle;
+pub mod undo;
+pub mod version;
+pub mod wait;

@@ -1,0 +1,178 @@
+//! All objects in one commit.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{How, Outcome, Prepared};
+use crate::client::Ask;
+use crate::failure::{Failure, Refusal};
+use crate::session::Session;
+
+/// How long a transaction may take before somebody who waits is told that it goes on.
+const LONG: Duration = Duration::from_millis(800);
+
+/// Applies all objects in one transaction.
+pub async fn apply(
+    how: &How<'_>,
+    prepared: &[Prepared],
+    with_objects: bool,
+    session: &mut Session,
+) -> Result<(Vec<Outcome>, String), Failure> {
+    let client = session.client().await?;
+    let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/transactions")
+        .query("fieldValidation", how.validation)
+        .query_if("dryRun", how.dry_run.parameter())
+        .query_if("object", with_objects.then_some("true"))
+        .json(&transaction("Transaction", how, prepared));
+    let asked = client.value(&ask);
+    let answer =
+        waited_for(asked, prepared.len(), session).await.map_err(|failure| located(failure, prepared))?;
+    let status = &answer["status"];
+    if status["refused"] == true {
+        return Err(Failure::all(failed_items(status, prepared)).err().unwrap_or(Failure::Exit(1)));
+    }
+    let items = status["items"].as_array().cloned().unwrap_or_default();
+    let outcomes = items.into_iter().map(|mut item| Outcome {
+        result: item["result"].as_str().unwrap_or("").to_owned(),
+        object: match item["object"].take() {
+            Value::Null => json!({"apiVersion": item["apiVersion"], "kind": item["kind"],
+                "metadata": {"name": item["name"], "namespace": item["namespace"]}}),
+            object => object,
+        },
+    });
+    Ok((outcomes.collect(), summary(status, prepared.len(), how)))
+}
+
+/// The body of a transaction, or of a plan.
+pub fn transaction(kind: &str, how: &How<'_>, prepared: &[Prepared]) -> Value {
+    let items: Vec<Value> =
+        prepared.iter().map(|one| json!({"operation": "apply", "object": one.manifest.object})).collect();
+    let mut spec = json!({"fieldManager": how.field_manager, "force": how.force, "items": items});
+    if let Some(message) = how.message {
+        spec["message"] = message.into();
+    }
+    json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": kind, "spec": spec})
+}
+
+fn summary(status: &Value, count: usize, how: &How<'_>) -> String {
+    let number = |what: &str| status["summary"][what].as_u64().unwrap_or(0);
+    let parts: Vec<String> = ["created", "configured", "unchanged", "deleted"]
+        .into_iter()
+        .filter(|what| number(what) > 0)
+        .map(|what| format!("{} {what}", number(what)))
+        .collect();
+    let revision = status["revision"].as_str().unwrap_or("");
+    match how.dry_run.is_real() {
+        true => format!("{count} objects in one commit (revision {revision}): {}", parts.join(", ")),
+        false => format!("{count} objects would be one commit: {}", parts.join(", ")),
+    }
+}
+
+/// Waits for an answer; who looks at a terminal sees that it goes on.
+pub async fn waited_for<T>(
+    asked: impl Future<Output = Result<T, Failure>>,
+    count: usize,
+    session: &mut Session,
+) -> Result<T, Failure> {
+    if !session.console.err_is_terminal {
+        return asked.await;
+    }
+    let begun = Instant::now();
+    let mut asked = std::pin::pin!(asked);
+    let mut has_told = false;
+    loop {
+        match tokio::time::timeout(LONG, &mut asked).await {
+            Ok(answer) => {
+                if has_told {
+                    let _ = write!(session.console.err, "\r\u{1b}[K");
+                }
+                return answer;
+            }
+            Err(_) => {
+                has_told = true;
+                let seconds = begun.elapsed().as_secs();
+                let _ = write!(session.console.err, "\r{count} objects are being applied, {seconds} s");
+                let _ = session.console.err.flush();
+            }
+        }
+    }
+}
+
+/// A refused transaction, object by object, each with the line that is to blame.
+fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
+    let Some(refusal) = failure.refusal() else { return failure };
+    let mut failures: Vec<(usize, Vec<Value>)> = Vec::new();
+    for cause in refusal.causes() {
+        let Some((index, field)) = cause["field"].as_str().and_then(item_and_field) else { continue };
+        let mut cause = cause.clone();
+        cause["field"] = field.into();
+        match failures.iter_mut().find(|(known, _)| *known == index) {
+            Some((_, causes)) => causes.push(cause),
+            None => failures.push((index, vec![cause])),
+        }
+    }
+    if failures.is_empty() {
+        return failure;
+    }
+    let count = failures.len();
+    let told = failures.into_iter().filter_map(|(index, causes)| {
+        let one = prepared.get(index)?;
+        let messages: Vec<&str> = causes.iter().filter_map(|cause| cause["message"].as_str()).collect();
+        let status = json!({"details": {"causes": causes}, "message": messages.join("; ")});
+        let refusal = Refusal { status, during: None };
+        let line = format!("{}: {}", one.manifest.name(), refusal.message());
+        let mut failure = Failure::other(line);
+        for field in
+            refusal.causes().filter_map(|cause| cause["field"].as_str()).filter(|field| !field.is_empty())
+        {
+            failure = one.manifest.source.shown_at(failure, &within(one, field));
+        }
+        Some(failure)
+    });
+    let mut told: Vec<Failure> = told.collect();
+    told.push(Failure::Bare(format!(
+        "{count} of {} objects can't be applied; nothing was changed",
+        prepared.len()
+    )));
+    Failure::Several(told)
+}
+
+/// The failing items of a rehearsal.
+pub fn failed_items(status: &Value, prepared: &[Prepared]) -> Vec<Failure> {
+    let items = status["items"].as_array().into_iter().flatten();
+    items
+        .filter(|item| item["result"] == "failed")
+        .map(|item| {
+            let failure = Failure::Server(Box::new(Refusal { status: item["error"].clone(), during: None }));
+            let index = item["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+            match index.and_then(|index| prepared.get(index)) {
+                Some(one) => one.manifest.shown(failure.during(&names(item))),
+                None => failure,
+            }
+        })
+        .collect()
+}
+
+fn names(item: &Value) -> String {
+    crate::names::of_object(
+        &json!({"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": {"name": item["name"]}}),
+    )
+}
+
+fn within(one: &Prepared, field: &str) -> String {
+    match one.manifest.within.as_str() {
+        "" => field.to_owned(),
+        within => format!("{within}.{field}"),
+    }
+}
+
+/// The item and the field that `spec.items[3].object.spec.width` names.
+fn item_and_field(path: &str) -> Option<(usize, &str)> {
+    let rest = path.strip_prefix("spec.items[")?;
+    let (index, rest) = rest.split_once(']')?;
+    let field = rest.strip_prefix(".object").unwrap_or(rest);
+    Some((index.parse().ok()?, field.strip_prefix('.').unwrap_or(field)))
+}

@@ -1,0 +1,117 @@
+//! `groundplane audit`: whether the history is as it was written.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::client::Ask;
+use crate::failure::Failure;
+use crate::print::Output;
+use crate::session::Session;
+
+/// Check that the history is whole and unchanged.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    Verify(Verify),
+    Checkpoint(Checkpoint),
+}
+
+/// Check every record of the history: none was changed, removed, swapped or re-timed.
+///
+/// What was pruned by retention is no alarm. With a checkpoint that was kept elsewhere, a history that was rewritten as a whole is noticed too.
+///
+/// Exit code: 0 when all is well, 1 when something is not; the first record that is wrong is named first.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane audit verify\n  groundplane audit verify --checkpoint kept.json --trusted-key 9f3c…"
+)]
+struct Verify {
+    /// A checkpoint that "groundplane audit checkpoint" printed earlier.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// A public key that checkpoints may be signed with, in hex; may be given several times.
+    #[arg(long = "trusted-key", value_name = "HEX")]
+    trusted_keys: Vec<String>,
+
+    /// The form: json or yaml.
+    #[arg(long, short, value_name = "FORM")]
+    output: Option<String>,
+}
+
+/// Print the newest signed checkpoint, to be kept somewhere else.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  groundplane audit checkpoint > kept.json")]
+struct Checkpoint {
+    /// The form: json or yaml.
+    #[arg(long, short, value_name = "FORM", default_value = "json")]
+    output: String,
+}
+
+/// Checks, or prints the checkpoint.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Verify(verify) => self::verify(&verify, session).await,
+        Command::Checkpoint(asked) => {
+            let path = "/apis/groundplane.dev/v1alpha1/checkpoints/latest";
+            let found = session.client().await?.value(&Ask::get(path)).await?;
+            Output::parse(Some(&asked.output), false)?.print(&mut session.console.out, &found)
+        }
+    }
+}
+
+async fn verify(verify: &Verify, session: &mut Session) -> Result<(), Failure> {
+    let mut spec = json!({});
+    if !verify.trusted_keys.is_empty() {
+        spec["trustedKeys"] = json!(verify.trusted_keys);
+    }
+    if let Some(file) = &verify.checkpoint {
+        let failed = |why: &dyn std::fmt::Display| {
+            Failure::other(format!("reading the checkpoint {}: {why}", file.display()))
+        };
+        let bytes = std::fs::read(file).map_err(|error| failed(&error))?;
+        spec["checkpoint"] = krm::decode::read_yaml(&bytes).map_err(|error| failed(&error))?.value;
+    }
+    let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Verification", "spec": spec});
+    let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/verifications").json(&body);
+    let answer =
+        session.client().await?.value(&ask).await.map_err(|failure| failure.without("history to verify"))?;
+    let status = &answer["status"];
+    if let Some(form) = &verify.output {
+        Output::parse(Some(form), false)?.print(&mut session.console.out, &answer)?;
+    } else {
+        tell(status, session)?;
+    }
+    if status["verified"] == true { Ok(()) } else { Err(Failure::Exit(1)) }
+}
+
+fn tell(status: &Value, session: &mut Session) -> Result<(), Failure> {
+    let number = |field: &str| status[field].as_u64().unwrap_or(0);
+    for problem in status["problems"].as_array().into_iter().flatten() {
+        let text = |field: &str| problem[field].as_str().unwrap_or("");
+        let revision = match text("revision") {
+            "" => String::new(),
+            revision => format!(" at revision {revision}"),
+        };
+        writeln!(session.console.out, "{}{revision}: {}", text("object"), text("what"))?;
+    }
+    let verdict = if status["verified"] == true { "verified" } else { "NOT verified" };
+    let through = status["coveredThrough"].as_str().filter(|through| !through.is_empty());
+    let through = through.map_or(String::new(), |through| format!(", signed through revision {through}"));
+    writeln!(
+        session.console.out,
+        "{verdict}: {} records of {} objects, {} checkpoints{through}",
+        number("records"),
+        number("objects"),
+        number("checkpoints")
+    )?;
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! `groundplane backup`: everything there is, in one file.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use http::Method;
+use http_body_util::BodyExt;
+
+use crate::client::Ask;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Save everything there is to a file, as of one moment, while the server runs.
+///
+/// Secrets in it stay sealed: keep the server's sealing.keys apart from it. "groundplane restore-backup" makes a new server's
+/// data from it. Only who may do everything may do this.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | age -r KEY > monday.backup.age\n  \
+    groundplane restore-backup monday.backup --data /var/lib/groundplane"
+)]
+pub struct Arguments {
+    /// The file to write, which must not exist; - for stdout.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Saves.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let client = session.client().await?;
+    let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/backups").accept("*/*");
+    if arguments.file == Path::new("-") {
+        if session.console.out_is_terminal {
+            return Err(Failure::usage("a backup is no text, and stdout is a terminal")
+                .hint("name a file, or use a pipe"));
+        }
+        let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
+        while let Some(chunk) = next(&mut body).await? {
+            session.console.out.write_all(&chunk)?;
+        }
+        return Ok(());
+    }
+    let file = &arguments.file;
+    if file.exists() {
+        return Err(Failure::other(format!(
+            "{} exists already; a backup overwrites nothing",
+            file.display()
+        )));
+    }
+    let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
+    // It has its name only when it is whole.
+    let part = file.with_extension(format!("{}.part", std::process::id()));
+    let failed = |error: std::io::Error| Failure::other(format!("writing {}: {error}", part.display()));
+    let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part);
+    let mut written = opened.map_err(failed)?;
+    let mut size: u64 = 0;
+    let saved = async {
+        while let Some(chunk) = next(&mut body).await? {
+            written.write_all(&chunk).map_err(failed)?;
+            size += chunk.len() as u64;
+        }
+        written.sync_all().map_err(failed)?;
+        std::fs::rename(&part, file).map_err(failed)
+    };
+    let saved: Result<(), Failure> = saved.await;
+    if saved.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    saved?;
+    session.console.say(&format!("{} saved, {size} bytes", file.display()));
+    Ok(())
+}
+
+async fn next(body: &mut hyper::body::Incoming) -> Result<Option<bytes::Bytes>, Failure> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Err(error)) => {
+                return Err(Failure::other(format!(
+                    "the backup broke off: {error}; what was saved is no backup"
+                )));
+            }
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `groundplane doctor`: what is wrong, from kubeconfig to server.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::client::Ask;
+use crate::failure::Failure;
+use crate::kubeconfig::{Access, Kubeconfig};
+use crate::session::Session;
+
+/// Check everything between you and the server, and say what to do about what is wrong.
+///
+/// Looks at the kubeconfig, the certificates, the connection, the clocks, who you are, whether the server is ready, and whether what it
+/// serves can be read. Exit code: 0 when all is well, 1 when anything is not.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane doctor\n  groundplane doctor --context lab\n  groundplane doctor -o json"
+)]
+pub struct Arguments {
+    /// The form: json.
+    #[arg(long, short, value_name = "FORM", value_parser = ["json"])]
+    output: Option<String>,
+}
+
+/// Certificates that end earlier than this are told.
+const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
+/// Clocks that differ by more make tokens and ages wrong.
+const MOST_SKEW: Duration = Duration::from_secs(5);
+
+/// One thing that was looked at.
+pub struct Finding {
+    pub what: &'static str,
+    pub is_well: bool,
+    pub told: String,
+}
+
+/// Looks, and tells.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let findings = examine(session).await;
+    if arguments.output.is_some() {
+        let items: Vec<Value> = findings
+            .iter()
+            .map(|finding| json!({"check": finding.what, "ok": finding.is_well, "message": finding.told}))
+            .collect();
+        writeln!(session.console.out, "{}", krm::encode::to_json_pretty(&json!({"checks": items})))?;
+    } else {
+        let text = report(&findings, |is_well| match is_well {
+            true => session.console.painted("\u{1b}[32m", "ok  "),
+            false => session.console.painted("\u{1b}[31;1m", "FAIL"),
+        });
+        session.console.out.write_all(text.as_bytes())?;
+    }
+    match findings.iter().all(|finding| finding.is_well) {
+        true => Ok(()),
+        false => Err(Failure::Exit(1)),
+    }
+}
+
+/// The findings as lines.
+pub fn report(findings: &[Finding], mark: impl Fn(bool) -> String) -> String {
+    findings
+        .iter()
+        .map(|finding| format!("{}  {:<12} {}\n", mark(finding.is_well), finding.what, finding.told))
+        .collect()
+}
+
+/// Looks at everything, as far as it gets.
+pub async fn examine(session: &mut Session) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let well = |what, told: String| Finding { what, is_well: true, told };
+    let ill =
+        |what, told: String| Finding { what, is_well: false, told: told.trim_end().replace('\n', "; ") };
+    let access = match Kubeconfig::load(&session.global) {
+        Err(failure) => Err(failure),
+        Ok(kubeconfig) => {
+            let files: Vec<String> = kubeconfig.files.iter().map(|file| file.display().to_string()).collect();
+            Access::of(&kubeconfig, &session.global).await.map(|access| (files.join(":"), access))
+        }
+    };
+    let access = match access {
+        Ok((files, access)) => {
+            findings.push(well("kubeconfig", format!("{files}, server {}", access.server)));
+            access
+        }
+        Err(failure) => {
+            findings.push(ill("kubeconfig", failure.text()));
+            return findings;
+        }
+    };
+    if let Some((pem, _)) = &access.proof.certificate {
+        findings.push(certificate(pem));
+    }
+    let client = match session.client().await {
+        Ok(client) => client,
+        Err(failure) => {
+            findings.push(ill("connection", failure.text()));
+            return findings;
+        }
+    };
+    let answer = match client.answer(&Ask::get("/version")).await {
+        Ok(answer) => answer,
+        Err(failure) => {
+            findings.push(ill("connection", failure.text()));
+            return findings;
+        }
+    };
+    let version: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let version = version["gitVersion"].as_str().unwrap_or("of an unknown version").to_owned();
+    findings.push(well("connection", format!("{} answers, {version}", client.address())));
+    findings.extend(clocks(answer.headers.get("date").and_then(|date| date.to_str().ok())));
+    let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    let ask = Ask::new(Method::POST, "/apis/authentication.k8s.io/v1/selfsubjectreviews").json(&review);
+    findings.push(match client.value(&ask).await {
+        Ok(found) => {
+            well("identity", found["status"]["userInfo"]["username"].as_str().unwrap_or("").to_owned())
+        }
+        Err(failure) => ill("identity", failure.text()),
+    });
+    findings.push(match client.answer(&Ask::get("/readyz").query("verbose", "").accept("*/*")).await {
+        Err(failure) => ill("readiness", failure.text()),
+        Ok(answer) => {
+            let text = String::from_utf8_lossy(&answer.body).into_owned();
+            let failing: Vec<&str> = text.lines().filter(|line| line.starts_with("[-]")).collect();
+            match answer.code {
+                200 => well(
+                    "readiness",
+                    format!("{} checks passed", text.lines().filter(|line| line.starts_with("[+]")).count()),
+                ),
+                code => ill("readiness", format!("the server answers {code}: {}", failing.join("; "))),
+            }
+        }
+    });
+    findings.push(match session.discovery().await {
+        Ok(discovery) => well(
+            "discovery",
+            format!("{} types in {} groups", discovery.resources.len(), discovery.groups.len()),
+        ),
+        Err(failure) => ill("discovery", failure.text()),
+    });
+    let namespace = session.namespace().await.unwrap_or_default();
+    let ask = Ask::get(format!("/api/v1/namespaces/{}", crate::client::segment(&namespace)));
+    findings.push(match client.value(&ask).await {
+        Ok(_) => well("namespace", namespace),
+        Err(failure) if failure.refusal().is_some_and(|refusal| refusal.code() == 403) => {
+            well("namespace", format!("{namespace}, which you may not look at"))
+        }
+        Err(failure) => ill("namespace", failure.text()),
+    });
+    findings
+}
+
+fn certificate(pem: &[u8]) -> Finding {
+    let what = "certificate";
+    let parsed = x509_parser::pem::parse_x509_pem(pem).ok();
+    let ends = parsed
+        .as_ref()
+        .and_then(|(_, pem)| pem.parse_x509().ok())
+        .map(|found| found.validity().not_after.timestamp());
+    let Some(ends) = ends else {
+        return Finding {
+            what,
+            is_well: false,
+            told: "the client certificate of the kubeconfig can't be read".into(),
+        };
+    };
+    let moment = krm::time::Moment::of_seconds(ends);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let left = Duration::from_secs(u64::try_from(ends).unwrap_or(0)).saturating_sub(now);
+    let told = match left {
+        Duration::ZERO => format!("ended at {moment}; the server's folder has a renewed kubeconfig"),
+        left if left < SOON => {
+            format!("ends at {moment}; the server renews it in its folder's admin.kubeconfig")
+        }
+        _ => format!("valid until {moment}"),
+    };
+    Finding { what, is_well: left > SOON, told }
+}
+
+/// How far the clocks are apart, by the date of an answer.
+fn clocks(date: Option<&str>) -> Option<Finding> {
+    let theirs = httpdate::parse_http_date(date?).ok()?;
+    let now = SystemTime::now();
+    let apart = now.duration_since(theirs).or_else(|_| theirs.duration_since(now)).ok()?;
+    let told = match apart < MOST_SKEW {
+        true => "the server's clock and this machine's agree".to_owned(),
+        false => {
+            format!("the server's clock and this machine's are {} s apart; set them by NTP", apart.as_secs())
+        }
+    };
+    Some(Finding { what: "clocks", is_well: apart < MOST_SKEW, told })
+}

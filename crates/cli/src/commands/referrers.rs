@@ -1,0 +1,68 @@
+//! `groundplane referrers`: who points at an object.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::client::Ask;
+use crate::commands::found;
+use crate::failure::Failure;
+use crate::names;
+use crate::print::Output;
+use crate::session::Session;
+use crate::tabs;
+
+/// Show who refers to an object, and which of them keep it from being deleted.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane referrers site fra1\n  groundplane referrers rack/r1 -o json"
+)]
+pub struct Arguments {
+    /// TYPE NAME or TYPE/NAME
+    #[arg(value_name = "TYPE NAME | TYPE/NAME", required = true)]
+    words: Vec<String>,
+
+    /// The form: json, yaml, name, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORM")]
+    output: Option<String>,
+
+    /// No line of headings.
+    #[arg(long)]
+    no_headers: bool,
+}
+
+/// Prints them.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
+    let client = session.client().await?;
+    for place in found::named(&arguments.words, session).await? {
+        let found = client.value(&Ask::get(format!("{}/referrers", place.path()))).await?;
+        if matches!(output, Output::Json | Output::Yaml | Output::JsonPath(_) | Output::JsonPathAsJson(_)) {
+            output.print(&mut session.console.out, &found)?;
+            continue;
+        }
+        let mut text = match arguments.no_headers {
+            true => String::new(),
+            false => "NAMESPACE\tNAME\tFIELD\tBLOCKS DELETION\n".to_owned(),
+        };
+        let items = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for item in items {
+            let part = |field: &str| item[field].as_str().unwrap_or("");
+            let object = json!({"apiVersion": part("apiVersion"), "kind": part("kind"), "metadata": {"name": part("name")}});
+            let name = names::of_object(&object);
+            match output {
+                Output::Name => writeln!(session.console.out, "{name}")?,
+                _ => {
+                    let blocks = item["blocksDeletion"] == true;
+                    text += &format!("{}\t{name}\t{}\t{blocks}\n", part("namespace"), part("fieldPath"));
+                }
+            }
+        }
+        if items.is_empty() {
+            session.console.say(&format!("nothing refers to {}", place.shown()));
+        } else if output.is_table() {
+            session.console.out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! From what a person types to the resource that is meant.
+
+use super::{Discovery, Resource};
+use crate::failure::Failure;
+
+/// What is meant by a word in the place of a type.
+#[derive(Debug)]
+pub enum Wanted<'a> {
+    /// One resource.
+    One(&'a Resource),
+    /// All resources of a category, such as `all`.
+    Category(Vec<&'a Resource>),
+}
+
+impl Discovery {
+    /// The resource that a word such as `cm`, `kettle`, `kettles.example.com` or `kettles.v1.example.com` means.
+    pub fn resource(&self, word: &str) -> Result<&Resource, Failure> {
+        match self.wanted(word)? {
+            Wanted::One(resource) => Ok(resource),
+            Wanted::Category(_) => {
+                Err(Failure::usage(format!("\"{word}\" is a category; name one resource type")))
+            }
+        }
+    }
+
+    /// The same, with categories.
+    pub fn wanted(&self, word: &str) -> Result<Wanted<'_>, Failure> {
+        let lower = word.to_lowercase();
+        if let Some((name, rest)) = lower.split_once('.') {
+            let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
+            let exact =
+                self.named(name).find(|resource| resource.version == version && resource.group == group);
+            if let Some(exact) = exact {
+                return Ok(Wanted::One(exact));
+            }
+            let in_group =
+                self.named(name).find(|resource| resource.group == rest && self.is_preferred(resource));
+            let in_group = in_group.or_else(|| self.named(name).find(|resource| resource.group == rest));
+            // `ingress.networking` is enough where one group begins so.
+            let in_group = in_group.or_else(|| {
+                self.named(name)
+                    .find(|resource| resource.group.starts_with(rest) && self.is_preferred(resource))
+            });
+            return in_group.map(Wanted::One).ok_or_else(|| self.unknown(word));
+        }
+        let mut found: Vec<&Resource> =
+            self.named(&lower).filter(|resource| self.is_preferred(resource)).collect();
+        if found.is_empty() {
+            found = self.resources.iter().filter(|resource| self.is_preferred(resource)).collect();
+            found.retain(|resource| resource.short_names.contains(&lower));
+        }
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(Wanted::One(one)),
+            several => return self.chosen(word, several).map(Wanted::One),
+        }
+        let members: Vec<&Resource> = self
+            .resources
+            .iter()
+            .filter(|resource| self.is_preferred(resource) && resource.categories.contains(&lower))
+            .collect();
+        match members.is_empty() {
+            false => Ok(Wanted::Category(members)),
+            true => Err(self.unknown(word)),
+        }
+    }
+
+    /// Whether the server takes many objects in one commit.
+    pub fn has_transactions(&self) -> bool {
+        self.resources
+            .iter()
+            .any(|resource| resource.group == "groundplane.dev" && resource.plural == "transactions")
+    }
+
+    /// The resource of a kind in a group and version.
+    pub fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Resource> {
+        let (group, version) = krm::names::group_version(api_version)?;
+        self.resources
+            .iter()
+            .find(|resource| resource.group == group && resource.version == version && resource.kind == kind)
+    }
+
+    /// Whether a resource stands in the version that its group prefers among those that have it.
+    pub fn is_preferred(&self, resource: &Resource) -> bool {
+        let group = self.groups.iter().find(|group| group.name == resource.group);
+        let has = |version: &&String| {
+            self.resources.iter().any(|other| {
+                other.group == resource.group && other.plural == resource.plural && other.version == **version
+            })
+        };
+        group
+            .and_then(|group| group.versions.iter().find(has))
+            .is_none_or(|version| *version == resource.version)
+    }
+
+    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Resource> {
+        self.resources.iter().filter(move |resource| {
+            let singular = match resource.singular.is_empty() {
+                true => resource.kind.to_lowercase(),
+                false => resource.singular.clone(),
+            };
+            resource.plural == name || singular == name || resource.kind.to_lowercase() == name
+        })
+    }
+
+    /// Of several groups that have the name: Kubernetes' own come first, as kubectl has it; among others nobody guesses.
+    fn chosen<'a>(&self, word: &str, several: &[&'a Resource]) -> Result<&'a Resource, Failure> {
+        let is_theirs = |group: &str| !group.contains('.') || group.ends_with(".k8s.io");
+        if let Some(theirs) = several.iter().find(|resource| is_theirs(&resource.group)) {
+            return Ok(theirs);
+        }
+        let names: Vec<String> = several.iter().map(|resource| resource.full_name()).collect();
+        Err(Failure::usage(format!("\"{word}\" is served by several groups"))
+            .hint(format!("write the full name: {}", names.join(" or "))))
+    }
+
+    fn unknown(&self, word: &str) -> Failure {
+        let failure =
+            Failure::Other(format!("the server doesn't have a resource type {}", krm::field::quote(word)));
+        let lower = word.to_lowercase();
+        let near = |resource: &&Resource| {
+            distance(&lower, &resource.plural) <= 2 || distance(&lower, &resource.singular) <= 2
+        };
+        match self.resources.iter().filter(|_| lower.len() > 3).find(near) {
+            Some(resource) => failure.hint(format!("did you mean \"{}\"?", resource.plural)),
+            None => failure,
+        }
+    }
+}
+
+/// How many letters have to change to come from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Group;
+    use super::*;
+
+    fn resource(group: &str, version: &str, kind: &str, plural: &str, short: &str) -> Resource {
+        Resource {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+            plural: plural.into(),
+            singular: kind.to_lowercase(),
+            short_names: vec![short.into()],
+            categories: vec!["all".into()],
+            is_namespaced: true,
+            verbs: vec![],
+            subresources: vec![],
+        }
+    }
+
+    fn discovery() -> Discovery {
+        let group = |name: &str, versions: &[&str]| Group {
+            name: name.into(),
+            versions: versions.iter().map(|version| (*version).into()).collect(),
+        };
+        Discovery {
+            groups: vec![
+                group("", &["v1"]),
+                group("events.k8s.io", &["v1"]),
+                group("a.dev", &["v2", "v1"]),
+                group("b.dev", &["v1"]),
+            ],
+            resources: vec![
+                resource("", "v1", "Event", "events", "ev"),
+                resource("events.k8s.io", "v1", "Event", "events", "ev"),
+                resource("a.dev", "v1", "Rack", "racks", "rk"),
+                resource("a.dev", "v2", "Rack", "racks", "rk"),
+                resource("a.dev", "v1", "Node", "nodes", "no"),
+                resource("b.dev", "v1", "Node", "nodes", "no"),
+            ],
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_resource_leads_to_it() {
+        let discovery = discovery();
+        for word in ["racks", "rack", "Rack", "rk", "racks.a.dev", "rack.v2.a.dev"] {
+            let found = discovery.resource(word).unwrap();
+            assert_eq!((found.plural.as_str(), found.version.as_str()), ("racks", "v2"), "{word}");
+        }
+        assert_eq!(discovery.resource("racks.v1.a.dev").unwrap().version, "v1");
+        assert_eq!(discovery.resource("events").unwrap().group, "");
+        assert!(matches!(discovery.wanted("all"), Ok(Wanted::Category(members)) if members.len() == 5));
+    }
+
+    #[test]
+    fn nobody_guesses_between_groups_of_ours() {
+        let text = discovery().resource("nodes").unwrap_err().text();
+        assert!(text.contains("nodes.a.dev or nodes.b.dev"), "{text}");
+        let text = discovery().resource("rakcs").unwrap_err().text();
+        assert_eq!(
+            text,
+            "error: the server doesn't have a resource type \"rakcs\"\nhint: did you mean \"racks\"?\n"
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! Which server, and who asks: what kubeconfig files and flags say together.
+
+mod access;
+mod exec;
+mod files;
+
+pub use access::Access;
+pub use files::{Entry, Kubeconfig};

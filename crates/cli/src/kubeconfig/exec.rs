@@ -1,0 +1,67 @@
+//! Programs that give credentials, as a kubeconfig's `exec` names them.
+
+use std::io::IsTerminal;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+/// What such a program gave.
+#[derive(Default)]
+pub struct Given {
+    pub token: Option<Zeroizing<String>>,
+    pub certificate: Option<(Vec<u8>, Zeroizing<Vec<u8>>)>,
+}
+
+/// Runs the program and reads its `ExecCredential`.
+pub async fn run(exec: &Value, server: &str) -> Result<Given, Failure> {
+    let text = |field: &str| exec[field].as_str().unwrap_or("");
+    let program = text("command");
+    let wants_terminal = text("interactiveMode");
+    let can_ask = wants_terminal != "Never" && std::io::stdin().is_terminal();
+    if wants_terminal == "Always" && !can_ask {
+        return Err(Failure::other(format!(
+            "exec plugin \"{program}\" of the kubeconfig has to ask somebody, and there is no terminal"
+        )));
+    }
+    let mut command = tokio::process::Command::new(program);
+    for argument in exec["args"].as_array().into_iter().flatten() {
+        command.arg(argument.as_str().unwrap_or(""));
+    }
+    for variable in exec["env"].as_array().into_iter().flatten() {
+        let part = |field: &str| variable[field].as_str().unwrap_or("");
+        command.env(part("name"), part("value"));
+    }
+    let mut spec = json!({"interactive": can_ask});
+    if exec["provideClusterInfo"].as_bool() == Some(true) {
+        spec["cluster"] = json!({"server": server});
+    }
+    let info = json!({"apiVersion": text("apiVersion"), "kind": "ExecCredential", "spec": spec});
+    command.env("KUBERNETES_EXEC_INFO", info.to_string());
+    command.stdin(if can_ask { Stdio::inherit() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let failed = |why: &dyn std::fmt::Display| {
+        let hint = text("installHint");
+        let failure = Failure::other(format!("getting credentials: exec: {program}: {why}"));
+        if hint.is_empty() { failure } else { failure.note(hint.to_owned()) }
+    };
+    let ended = command.output().await.map_err(|error| failed(&error))?;
+    if !ended.status.success() {
+        return Err(failed(&ended.status));
+    }
+    let printed = Zeroizing::new(ended.stdout);
+    let credential: Value =
+        serde_json::from_slice(&printed).map_err(|_| failed(&"what it printed is no ExecCredential"))?;
+    let status = |field: &str| credential["status"][field].as_str().filter(|text| !text.is_empty());
+    let pem = |field: &str| status(field).map(|text| text.as_bytes().to_vec());
+    let given = Given {
+        token: status("token").map(|token| Zeroizing::new(token.to_owned())),
+        certificate: pem("clientCertificateData").zip(pem("clientKeyData").map(Zeroizing::new)),
+    };
+    match given.token.is_none() && given.certificate.is_none() {
+        true => Err(failed(&"it gave neither a token nor a certificate")),
+        false => Ok(given),
+    }
+}

@@ -1,0 +1,52 @@
+//! The command line: a client of the public API, made for people and for scripts.
+//!
+//! Commands, flags and output are kubectl's wherever kubectl has them, to the byte where scripts parse it; what it has
+//! not (plans, history, undo, search) reads the same way.
+
+mod client;
+mod command;
+mod commands;
+mod console;
+mod discovery;
+mod docs;
+mod failure;
+mod flags;
+mod global;
+mod kubeconfig;
+mod locate;
+mod manifests;
+mod names;
+mod print;
+mod session;
+mod tabs;
+
+pub use command::Command;
+pub use console::Console;
+pub use flags::plain_booleans;
+pub use global::Global;
+
+/// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a
+/// command says.
+///
+/// `root` is the whole command line, for completion and reference.
+pub fn run(command: Command, global: Global, console: Console, root: clap::Command) -> u8 {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: starting: {error}");
+            return 1;
+        }
+    };
+    let mut session = session::Session::new(global, console, root);
+    let ended = runtime.block_on(command.run(&mut session));
+    let ended = ended.and_then(|()| session.console.flush());
+    match ended {
+        Ok(()) => 0,
+        Err(failure) => {
+            // What was printed before stands before the complaint, also where both go to one file.
+            let _ = session.console.flush();
+            failure.tell(&mut session.console);
+            failure.exit_code()
+        }
+    }
+}

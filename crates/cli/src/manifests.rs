@@ -1,0 +1,114 @@
+//! Objects from files, folders and stdin, each with the lines it was written on.
+
+mod documents;
+mod files;
+mod source;
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::console::Console;
+use crate::failure::Failure;
+
+pub use source::Source;
+
+/// Which files.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub struct FileFlags {
+    /// A file, a folder, or - for stdin; may be given several times.
+    #[arg(long = "filename", short = 'f', value_name = "PATH")]
+    pub filenames: Vec<String>,
+
+    /// Look into folders within a folder too.
+    #[arg(long, short = 'R')]
+    pub recursive: bool,
+}
+
+/// An object, and where it was written.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    pub object: Value,
+    pub source: Rc<Source>,
+    /// What leads from the document to the object: empty, or `items[3]` in a list.
+    pub within: String,
+}
+
+impl FileFlags {
+    /// Whether any file is named.
+    pub fn is_empty(&self) -> bool {
+        self.filenames.is_empty()
+    }
+
+    /// Reads all objects, in the order in which they stand.
+    pub fn read(&self, console: &mut Console) -> Result<Vec<Manifest>, Failure> {
+        let mut manifests = Vec::new();
+        for (name, text) in files::read(self, console)? {
+            for (document, source) in documents::read(&name, &text)? {
+                collect(document, &Rc::new(source), String::new(), &mut manifests)?;
+            }
+        }
+        Ok(manifests)
+    }
+}
+
+/// Objects in a document: itself, or those of a list.
+fn collect(
+    document: Value,
+    source: &Rc<Source>,
+    within: String,
+    into: &mut Vec<Manifest>,
+) -> Result<(), Failure> {
+    let text = |field: &str| document[field].as_str().filter(|text| !text.is_empty());
+    let missing: Vec<&str> =
+        ["apiVersion", "kind"].into_iter().filter(|field| text(field).is_none()).collect();
+    if !missing.is_empty() {
+        let missing: Vec<String> = missing.iter().map(|field| format!("{field} not set")).collect();
+        let missing = if missing.len() == 1 { missing.concat() } else { format!("[{}]", missing.join(", ")) };
+        let failure =
+            Failure::other(format!("error validating \"{}\": error validating data: {missing}", source.name));
+        return Err(source.shown_at(failure, &within));
+    }
+    let is_list = text("kind").is_some_and(|kind| kind.ends_with("List")) && document["items"].is_array();
+    if !is_list {
+        into.push(Manifest { object: document, source: source.clone(), within });
+        return Ok(());
+    }
+    let Value::Object(mut list) = document else { return Ok(()) };
+    let Some(Value::Array(items)) = list.remove("items") else { return Ok(()) };
+    for (at, item) in items.into_iter().enumerate() {
+        let within = if within.is_empty() { format!("items[{at}]") } else { format!("{within}.items[{at}]") };
+        collect(item, source, within, into)?;
+    }
+    Ok(())
+}
+
+impl Manifest {
+    /// The object's name in messages: `kettle.example.com/whistler`.
+    pub fn name(&self) -> String {
+        crate::names::of_object(&self.object)
+    }
+
+    /// A failure about the object, with the line of each field that it names.
+    pub fn shown(&self, failure: Failure) -> Failure {
+        let fields: Vec<String> = match failure.refusal() {
+            Some(refusal) => source::fields_of(refusal),
+            None => return failure,
+        };
+        let mut failure = failure;
+        let mut shown = Vec::new();
+        for field in fields {
+            let path = match self.within.is_empty() {
+                true => field,
+                false => format!("{}.{field}", self.within),
+            };
+            if let Some(place) = self.source.place(&path)
+                && !shown.contains(&place)
+            {
+                shown.push(place);
+                failure = failure.note(self.source.excerpt(place));
+            }
+        }
+        failure
+    }
+}

@@ -1,0 +1,24 @@
+//! Where a value stands in the settings, put into words only when it is told: most values change nowhere.
+
+use std::fmt;
+
+/// The path of a value.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'p> {
+    /// A field at the top, such as `primary_network` or `storage.volume_groups`.
+    Top(&'p str),
+    /// A field or member of what stands above.
+    In(&'p Place<'p>, &'p str),
+    /// An entry of the list above.
+    Entry(&'p Place<'p>, &'p str),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Top(name) => f.write_str(name),
+            Self::In(above, name) => write!(f, "{above}.{name}"),
+            Self::Entry(list, entry) => write!(f, "{list}[{entry}]"),
+        }
+    }
+}
