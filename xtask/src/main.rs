@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a command for people: what it prints is what it is for")]
 
 mod bench;
+mod docs;
 mod fuzz;
 mod parts;
 mod setup;
@@ -25,6 +26,7 @@ Examples:
   cargo xtask test                        everything, as the CI runs it
   cargo xtask test --quick                format, lints and the short tests
   cargo xtask test --crash-rounds 1000    a longer crash loop
+  cargo xtask docs                        docs/cli.md and the man pages, out of the commands themselves
   cargo xtask fuzz cel --seconds 3600     an hour of input for one target
   cargo xtask bench store                 the store's speed beside bare redb and bare etcd
   cargo xtask bench api                   the server's speed beside kube-apiserver's";
@@ -33,6 +35,8 @@ Examples:
 enum Command {
     /// Check format, lints, dependencies and run all tests.
     Test(test::Options),
+    /// Write the reference of the command line: docs/cli.md, and the man pages into target/man.
+    Docs,
     /// Look for input that does harm, guided by coverage.
     Fuzz(fuzz::Options),
     /// Measure one part.
@@ -43,6 +47,7 @@ enum Command {
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Test(options) => test::run(&options),
+        Command::Docs => docs::run(),
         Command::Fuzz(options) => fuzz::run(&options).map(drop),
         Command::Bench(what) => bench::run(&what),
     };
