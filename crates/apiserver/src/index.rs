@@ -29,6 +29,9 @@ impl Model for Index {
         for owner in object.owners() {
             terms.push(Term::index(owned_by(&plane, owner.uid)));
         }
+        if object.is_deleting() {
+            terms.push(Term::bucket(going(&plane, &parts.address())));
+        }
         if let Some(kind) = kind.filter(|kind| kind.origin == Origin::BuiltIn) {
             by_fields(&kind.stored().selectable, kind.selected.as_ref(), &parts, &object, terms);
             declared(kind, &plane, &parts, &object, terms);
@@ -102,6 +105,12 @@ pub fn owned_by(plane: &Plane, uid: &str) -> Bytes {
 pub fn referring_to(plane: &Plane, target: &Address) -> Bytes {
     format!("r{}/{}/{}/{}/{}", plane.as_str(), target.group, target.plural, target.namespace, target.name)
         .into()
+}
+
+/// The bucket of an object once it is marked as being deleted: whoever must know of the mark alone is not disturbed by
+/// other changes of it.
+pub fn going(plane: &Plane, at: &Address) -> Bytes {
+    format!("d{}/{}/{}/{}/{}", plane.as_str(), at.group, at.plural, at.namespace, at.name).into()
 }
 
 /// A declared bucket.

@@ -9,7 +9,7 @@ mod document;
 mod form;
 mod gnostic;
 mod kept;
-mod names;
+pub mod names;
 mod operation;
 mod parameters;
 mod parts;

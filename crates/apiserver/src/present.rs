@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::Kind;
+use krm::kind::{Kind, Version};
+use krm::schema::Schema;
 use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, Key};
@@ -46,8 +47,9 @@ impl<'a> Presenter<'a> {
     }
 }
 
-/// Makes another version of a stored object: its type, and what the schema of that version adds and drops.
-pub fn convert(kind: &Kind, version: usize, mut object: Object, written_at: u64) -> Object {
+/// Makes a version of a stored object: what is stored gets what the schema of its own version adds today, and loses what
+/// that drops; then it gets the type of the version that is asked for, and loses what that one does not know.
+pub fn convert(kind: &Kind, version: usize, object: Object, written_at: u64) -> Object {
     if let Some(mirror) = &kind.mirror {
         return (mirror.show)(object);
     }
@@ -55,10 +57,29 @@ pub fn convert(kind: &Kind, version: usize, mut object: Object, written_at: u64)
     if version == kind.storage && written_at >= target.since {
         return object;
     }
+    let is_of = |version: &&Version| kind.api_version(&version.name) == object.api_version();
+    // One whose version is no longer declared is taken for what is asked for.
+    let stored = kind.versions.iter().find(is_of).unwrap_or(target);
+    let object = shaped(&stored.schema, object, true);
+    if stored.name == target.name && object.api_version() == kind.api_version(&target.name) {
+        return object;
+    }
+    retyped(kind, version, object, false)
+}
+
+/// An object of one version as another has it: its type, and what the schema of that one drops and, if wanted, adds.
+pub fn retyped(kind: &Kind, version: usize, mut object: Object, defaults: bool) -> Object {
+    let target = &kind.versions[version];
     object.set_type(&kind.api_version(&target.name), &kind.names.kind);
+    shaped(&target.schema, object, defaults)
+}
+
+fn shaped(schema: &Schema, object: Object, defaults: bool) -> Object {
     let mut value = object.into_value();
-    target.schema.prune(&mut value);
-    target.schema.default(&mut value);
+    schema.prune(&mut value);
+    if defaults {
+        schema.default(&mut value);
+    }
     Object::from_value(value).unwrap_or_default()
 }
 

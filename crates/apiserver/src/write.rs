@@ -28,7 +28,7 @@ use crate::encode;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use guarded::Guarded;
-use krm::kind::History;
+use krm::kind::{History, Origin};
 
 /// How long a write goes on trying while others keep changing what it depends on.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -49,8 +49,10 @@ pub enum Fate {
     Changed(Object),
     /// It is as it was.
     Unchanged(Key, Arc<Entry>),
-    /// It is gone; this is how it was last.
+    /// It is gone because nothing keeps it any more; this is how it was last.
     Gone(Object),
+    /// It was deleted; this is how it was last, to be told at the version of the deletion.
+    Deleted(Object),
 }
 
 /// What a write did.
@@ -89,9 +91,7 @@ pub async fn run(
         let decide = decide.clone();
         match store.transact(author.clone(), move |view: &mut View| decide(view)).await {
             // Everybody wants to be next; whoever is not yet waits its turn for as long as a request may take.
-            // A controller that may have lost its lease is not kept waiting: its turn does not come.
-            Err(Refused::Store(store::Error::Contended { .. }))
-                if call.fence.is_none() && begun.elapsed() < PATIENCE => {}
+            Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
             ended => break ended,
         }
     };
@@ -106,6 +106,13 @@ pub async fn run(
     let written = |bytes, created, gone| Ok(Written { bytes, created, gone, warnings });
     match decided.fate {
         Fate::Gone(object) => {
+            call.api.settle(&call.kind.group, committed.revision).await;
+            written(show(call, object), false, true)
+        }
+        Fate::Deleted(mut object) => {
+            if let Some(Some(entry)) = committed.entries.first() {
+                object.set_meta("resourceVersion", Some(entry.version().to_string().into()));
+            }
             call.api.settle(&call.kind.group, committed.revision).await;
             written(show(call, object), false, true)
         }
@@ -137,7 +144,7 @@ fn rehearsed(call: &Call, decided: Decided) -> Result<Written, Status> {
     let (bytes, created, gone) = match decided.fate {
         Fate::Created(object) => (show(call, object), true, false),
         Fate::Changed(object) => (show(call, object), false, false),
-        Fate::Gone(object) => (show(call, object), false, true),
+        Fate::Gone(object) | Fate::Deleted(object) => (show(call, object), false, true),
         Fate::Unchanged(key, entry) => {
             (Presenter::new(&call.api, &call.kind, call.version).bytes(&key, &entry)?, false, false)
         }
@@ -205,12 +212,24 @@ pub fn current(call: &Call, view: &mut View) -> Result<Option<(Arc<Entry>, Objec
 
 /// An object at the call's version, as it is stored.
 pub fn to_storage(call: &Call, mut object: Object) -> Object {
-    if let Some(mirror) = &call.kind.mirror {
+    let kind = &call.kind;
+    if let Some(mirror) = &kind.mirror {
         return (mirror.keep)(object);
     }
-    let stored = call.kind.stored();
-    object.set_type(&call.kind.api_version(&stored.name), &call.kind.names.kind);
+    if call.version != kind.storage {
+        return crate::present::retyped(kind, kind.storage, object, true);
+    }
+    object.set_type(&call.api_version(), &kind.names.kind);
     object
+}
+
+/// Whether an object of a kind that users defined is stored as it would be today. One that is not, because its
+/// definition stores another version or says something else by now, is written anew by a change of nothing.
+pub fn is_stored_so(call: &Call, entry: &Entry, wanted: &Object) -> bool {
+    if call.kind.origin == Origin::BuiltIn {
+        return true;
+    }
+    encode::read(entry.bytes()).is_ok_and(|stored| is_same(&stored, wanted))
 }
 
 /// The identity of an object: its uid, read as the number it is.

@@ -139,6 +139,8 @@ pub struct Kind {
     pub unconditional_update: bool,
     /// Whether an update of what is not there makes it.
     pub create_on_update: bool,
+    /// Whether a delete answers with what was deleted instead of with a Status.
+    pub shows_deleted: bool,
     /// Whether strategic merge patches are taken.
     pub strategic: bool,
     /// Whether the server counts generations.
@@ -198,6 +200,7 @@ impl Kind {
             secret: false,
             unconditional_update: false,
             create_on_update: false,
+            shows_deleted: false,
             strategic: false,
             generations: true,
             name_rule: crate::names::name_is_dns_subdomain,

@@ -3,10 +3,12 @@
 //! Metadata, and the kinds of the core, are not described by a schema. Decoding drops fields the type does not have,
 //! takes null for "not given", leaves out what is empty, and refuses a wrong type in Go's words.
 
+mod published;
 mod schema;
 
 use serde_json::{Map, Value};
 
+pub use published::Published;
 pub use schema::Outline;
 
 use crate::base64;

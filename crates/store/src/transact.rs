@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::error::Error;
+use crate::error::{Conflict, Error};
 use crate::store::Store;
 use crate::transaction::{Author, Committed, Transaction};
 use crate::view::View;
@@ -24,6 +24,7 @@ impl dyn Store {
     /// Runs `decide` on a view and commits what it wrote, provided that nothing it read has changed by then.
     /// If something has, it is run again on a new view, up to 16 times with growing pauses; then once inside
     /// the committer, where nothing can change (embedded), or it is given up as [`Error::Contended`] (etcd).
+    /// A lease that was lost does not come back by waiting: that is told at once.
     ///
     /// `decide` may run many times: it must do nothing but read the view and write to it.
     pub async fn transact<T, E>(
@@ -54,6 +55,7 @@ impl dyn Store {
             };
             match self.commit(view.into_transaction(author.clone())).await {
                 Ok(committed) => return Ok((decided, committed)),
+                Err(error @ Error::Conflict(Conflict::LeaseLost(_))) => return Err(Refused::Store(error)),
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(Refused::Store(error)),
             }

@@ -33,6 +33,8 @@ pub struct Other {
 
 /// The version of Kubernetes whose API this is.
 const KUBERNETES: (&str, &str) = ("1", "36");
+/// The oldest minor version of it that clients and servers go together with.
+const COMPATIBLE: &str = "35";
 
 impl Other {
     /// Answers a request to such a path.
@@ -69,6 +71,10 @@ impl Other {
         json!({
             "major": KUBERNETES.0,
             "minor": KUBERNETES.1,
+            "emulationMajor": KUBERNETES.0,
+            "emulationMinor": KUBERNETES.1,
+            "minCompatibilityMajor": KUBERNETES.0,
+            "minCompatibilityMinor": COMPATIBLE,
             "gitVersion": format!("v{}.{}.0+groundplane-{}", KUBERNETES.0, KUBERNETES.1, self.version),
             "gitCommit": "",
             "gitTreeState": "clean",

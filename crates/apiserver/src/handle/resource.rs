@@ -254,7 +254,7 @@ async fn delete(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
     let body = decode_options(&asked.headers, &asked.body)?;
     let options = DeleteOptions::read(&asked.query, body.as_ref())?;
     let written = write::delete::delete(call, &options).await?;
-    if !written.gone {
+    if !written.gone || call.kind.shows_deleted {
         return respond(call, &accept, written);
     }
     let last = write::delete::last_state(&written.bytes)?;

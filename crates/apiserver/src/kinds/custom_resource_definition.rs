@@ -6,10 +6,12 @@ use krm::crd::{self, SHAPE};
 use krm::field::FieldError;
 use krm::kind::{Kind, RawChange, Scope, Subresource};
 use krm::object::Object;
-use krm::shape::Outline;
+use krm::shape::{Outline, Published};
 use krm::table::{Column, Columns};
+use serde_json::json;
 
 use super::{columns, declare};
+use crate::openapi::names;
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
@@ -38,11 +40,39 @@ pub fn kind() -> Kind {
         .says("status.conditions", "Established, NamesAccepted and the like.")
         .says("status.acceptedNames", "The names the kind is offered under.")
         .says("status.storedVersions", "Versions that objects may still be stored in.")
+        .says(
+            "spec.versions[].schema.openAPIV3Schema",
+            "The schema, as OpenAPI 3.0 writes it, of whole objects.",
+        )
+        .says("spec.versions[].schema.openAPIV3Schema.default", "What a field holds that is not given.")
+        .says("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "Rules in CEL.")
+        .says(
+            "spec.versions[].subresources.status",
+            "When given, status is written through a path of its own.",
+        )
+        .says(
+            "spec.versions[].subresources.scale",
+            "Where the numbers of a Scale are, when objects can be scaled.",
+        )
+        .says("spec.conversion.webhook", "Who converts, when the strategy is Webhook.")
+        .says("spec.conversion.webhook.clientConfig", "Where it is found.")
+        .says(
+            "spec.conversion.webhook.clientConfig.service",
+            "A Service; there are none here, so give a url.",
+        )
+        .says("status.conditions[].lastTransitionTime", "When the status of the condition changed last.")
         .keyed("status.conditions", "type")
+        .keyed("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "rule")
+        .merged("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "rule")
         .requires("", &["spec"])
         .requires("spec", &["group", "names", "scope", "versions"])
         .requires("spec.names", &["plural", "kind"])
         .requires("spec.versions[]", &["name", "served", "storage"])
+        .requires("spec.versions[].subresources.scale", &["specReplicasPath", "statusReplicasPath"])
+        .requires("spec.versions[].additionalPrinterColumns[]", &["name", "type", "jsonPath"])
+        .requires("spec.versions[].selectableFields[]", &["jsonPath"])
+        .requires("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations[]", &["rule"])
+        .requires("spec.conversion.webhook.clientConfig.service", &["namespace", "name"])
         .requires("spec.conversion", &["strategy"])
         .requires("spec.conversion.webhook", &["conversionReviewVersions"])
         .requires("status.conditions[]", &["type", "status"])
@@ -55,6 +85,9 @@ pub fn kind() -> Kind {
         &SHAPE,
         &outline,
     );
+    if let Some(published) = &mut kind.versions[0].published {
+        name_open_types(published);
+    }
     kind.names.short = vec!["crd".into(), "crds".into()];
     kind.names.categories = vec!["api-extensions".into()];
     kind.generations = true;
@@ -64,8 +97,49 @@ pub fn kind() -> Kind {
     kind.complete.push(Arc::new(crd::default));
     kind.prepare.push(Arc::new(prepare));
     kind.validations.push(Arc::new(validate));
+    kind.warnings.push(Arc::new(warnings));
     kind.mark = Some(Arc::new(crd::mark_for_deletion));
     kind
+}
+
+/// Values in schemas that may be of several types are types of their own.
+fn name_open_types(published: &mut Published) {
+    const OPEN: [(&str, &str, &str); 7] = [
+        ("/default", "JSON", "JSON is any value."),
+        ("/example", "JSON", ""),
+        ("/enum/items", "JSON", ""),
+        ("/items", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrArray is a schema or a list of schemas."),
+        (
+            "/additionalProperties",
+            "JSONSchemaPropsOrBool",
+            "JSONSchemaPropsOrBool is a schema, true or false.",
+        ),
+        ("/additionalItems", "JSONSchemaPropsOrBool", ""),
+        (
+            "/dependencies/additionalProperties",
+            "JSONSchemaPropsOrStringArray",
+            "JSONSchemaPropsOrStringArray is a schema or a list of texts.",
+        ),
+    ];
+    let full = |name: &str| names::go_type("apiextensions.k8s.io", "v1", name);
+    let mut definitions = std::mem::take(&mut published.definitions);
+    if let Some(fields) =
+        definitions.get_mut(&full("JSONSchemaProps")).and_then(|of| of.get_mut("properties"))
+    {
+        for (at, name, words) in OPEN {
+            if let Some(field) = fields.pointer_mut(at) {
+                let mut reference = json!({ "$ref": full(name) });
+                if let Some(words) = field.get("description") {
+                    reference["description"] = words.clone();
+                }
+                *field = reference;
+            }
+            if !words.is_empty() {
+                published.definitions.insert(full(name), json!({ "description": words }));
+            }
+        }
+    }
+    published.definitions.append(&mut definitions);
 }
 
 fn prepare(new: &mut Object, old: Option<&Object>, subresource: &str) {
@@ -73,6 +147,13 @@ fn prepare(new: &mut Object, old: Option<&Object>, subresource: &str) {
         (None, _) => crd::prepare_for_create(new),
         (Some(old), "status") => crd::prepare_for_status_update(new, old),
         (Some(old), _) => crd::prepare_for_update(new, old),
+    }
+}
+
+fn warnings(change: &RawChange<'_>) -> Vec<String> {
+    match (change.new, change.subresource) {
+        (Some(new), "") => crd::warnings(new, change.old),
+        _ => Vec::new(),
     }
 }
 

@@ -3,8 +3,10 @@
 use krm::kind::{History, Kind, Scope, Version};
 use krm::object::Object;
 use krm::schema::Schema;
-use krm::shape::{Outline, Shape, zero};
+use krm::shape::{Outline, Published, Shape, zero};
 use serde_json::json;
+
+use crate::openapi::names;
 
 /// Nobody reads more errors about one object than this, and a request could ask for millions.
 pub const MOST_ERRORS: usize = 1000;
@@ -27,6 +29,7 @@ pub fn core(
     let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     version.schema = Schema::parse(&anything).expect("it says that anything goes");
     version.layout = Some(outline.layout(kind));
+    version.published = Some(Published::of(shape, outline, |name| names::go_type(group, "v1", name)));
     let mut declared = Kind::new(group, kind, plural, scope, version);
     declared.shape = Some(shape);
     declared.blank = Object::from_value(zero(shape)).unwrap_or_default();

@@ -87,6 +87,8 @@ pub fn kind() -> Kind {
         .says("type", "Normal or Warning.")
         .says("eventTime", "When it happened, to the microsecond.")
         .says("series", "How it goes on, when it happens again and again.")
+        .says("series.count", "How often it has happened by now.")
+        .says("series.lastObservedTime", "When it happened last.")
         .says("action", "What was done or failed.")
         .says("related", "Another object that has to do with it.")
         .says("reportingComponent", "The controller that tells of it, such as example.com/mover.")

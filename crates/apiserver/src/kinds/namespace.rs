@@ -72,6 +72,7 @@ pub fn kind() -> Kind {
         .says("status", "How the namespace is.")
         .says("status.phase", "Active, or Terminating when it is being deleted.")
         .says("status.conditions", "Why a deletion takes its time.")
+        .says("status.conditions[].lastTransitionTime", "When the status of the condition changed last.")
         .keyed("status.conditions", "type")
         .merged("status.conditions", "type")
         .requires("status.conditions[]", &["type", "status"]);
@@ -79,6 +80,7 @@ pub fn kind() -> Kind {
     kind.names.short = vec!["ns".into()];
     kind.verbs = vec!["create", "delete", "get", "list", "patch", "update", "watch"];
     kind.name_rule = names::name_is_dns_label;
+    kind.shows_deleted = true;
     let version = &mut kind.versions[0];
     version.subresources = vec![Subresource::Status];
     version.selectable = vec!["status.phase".into()];

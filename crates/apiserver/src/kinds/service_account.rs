@@ -49,6 +49,7 @@ pub fn kind() -> Kind {
     let mut kind =
         declare::core("", "ServiceAccount", "serviceaccounts", Scope::Namespaced, &SHAPE, &outline);
     kind.names.short = vec!["sa".into()];
+    kind.shows_deleted = true;
     kind.versions[0].columns = Columns::new(vec![Column::name(), columns::age()]);
     kind.prepare.push(Arc::new(|new, _, _| keep_names(new)));
     kind.warnings.push(Arc::new(|change| {

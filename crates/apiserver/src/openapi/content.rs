@@ -20,6 +20,8 @@ pub struct Content {
     pub paths: Map<String, Value>,
     /// What the paths and definitions refer to.
     pub needed: BTreeSet<String>,
+    /// The version of a group of Kubernetes' own that it is all about, where it is about one.
+    pub of_group: Option<(String, String)>,
 }
 
 /// What one version of a group has.
@@ -28,6 +30,7 @@ pub fn of_version(group: &str, version: &str, kinds: &[Arc<Kind>], form: Form) -
     for kind in kinds {
         let Some(version) = kind.served(version) else { continue };
         content.definitions.extend(definitions::of_kind(kind, version, form));
+        content.needed.extend(definitions::needed_by(version).into_iter().map(str::to_owned));
         for (path, operations) in paths::of_kind(kind, version) {
             content.add_path(path, operations, form);
         }
@@ -38,7 +41,10 @@ pub fn of_version(group: &str, version: &str, kinds: &[Arc<Kind>], form: Form) -
         let root = format!("{}/", names::root(group, version));
         content.add_path(root, vec![front("get available resources", id, tag, "APIResourceList")], form);
     }
-    content.needed.extend([OBJECT_META, LIST_META].map(str::to_owned));
+    content.needed.insert(OBJECT_META.to_owned());
+    if kinds.iter().any(|kind| kind.takes("list")) {
+        content.needed.insert(LIST_META.to_owned());
+    }
     content
 }
 

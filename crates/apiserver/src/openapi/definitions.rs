@@ -33,11 +33,14 @@ static SHARED: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
     shared
 });
 
-/// The definitions of a kind and of its list, by name.
-pub fn of_kind(kind: &Kind, version: &Version, form: Form) -> [(String, Value); 2] {
+/// The definitions of a kind, of its list and of the types within it, by name.
+pub fn of_kind(kind: &Kind, version: &Version, form: Form) -> Vec<(String, Value)> {
     let name = names::definition(kind, &version.name, &kind.names.kind);
     let of_list = names::definition(kind, &version.name, &kind.names.list_kind);
-    let mut object = schema::of_objects(&version.openapi, form);
+    let mut object = match &version.published {
+        Some(published) => schema::of_go_type(&published.root, form),
+        None => schema::of_objects(&version.openapi, form),
+    };
     let mut list = list(kind, &name, form);
     for (schema, is_of) in [(&mut object, &kind.names.kind), (&mut list, &kind.names.list_kind)] {
         schema[GROUP_VERSION_KIND] = json!([{ "group": kind.group, "version": version.name, "kind": is_of }]);
@@ -46,7 +49,24 @@ pub fn of_kind(kind: &Kind, version: &Version, form: Form) -> [(String, Value); 
             schema["x-kubernetes-selectable-fields"] = fields.collect();
         }
     }
-    [(name, object), (of_list, list)]
+    let mut definitions = vec![(name, object)];
+    if kind.takes("list") {
+        definitions.push((of_list, list));
+    }
+    let within = version.published.iter().flat_map(|published| &published.definitions);
+    let own = within.filter(|(name, _)| !SHARED.contains_key(*name));
+    definitions.extend(own.map(|(name, definition)| (name.clone(), form.translate(definition))));
+    definitions
+}
+
+/// What the definitions of a kind refer to, besides each other.
+pub fn needed_by(version: &Version) -> Vec<&str> {
+    let mut names = Vec::new();
+    if let Some(published) = &version.published {
+        referred(&published.root, &mut names);
+        published.definitions.values().for_each(|definition| referred(definition, &mut names));
+    }
+    names
 }
 
 fn list(kind: &Kind, items: &str, form: Form) -> Value {
@@ -54,13 +74,20 @@ fn list(kind: &Kind, items: &str, form: Form) -> Value {
         "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
     let about_items = format!("List of {}. {MORE}", kind.names.plural);
     let about_metadata = format!("Standard list metadata. {MORE}#types-kinds");
+    let mut metadata = json!({ "$ref": LIST_META, "description": about_metadata });
+    let mut item = json!({ "$ref": items });
+    if kind.strategic {
+        metadata["default"] = json!({});
+        item["default"] = json!({});
+    }
+    let item = form.translate(&item);
     let mut list = json!({
         "description": format!("{} is a list of {}", kind.names.list_kind, kind.names.kind),
         "type": "object",
         "required": ["items"],
         "properties": {
-            "items": { "description": about_items, "type": "array", "items": form.refer(items) },
-            "metadata": form.refer_saying(LIST_META, &about_metadata),
+            "items": { "description": about_items, "type": "array", "items": item },
+            "metadata": form.translate(&metadata),
         },
     });
     schema::add_fields(&mut list, &schema::type_fields());
@@ -83,12 +110,20 @@ pub fn add_shared<'a>(
     }
 }
 
+/// Every group of Kubernetes has the options of a deletion for its own.
+pub fn name_options(definitions: &mut Map<String, Value>, group: &str, version: &str) {
+    let kinds = definitions.get_mut(DELETE_OPTIONS).and_then(|options| options.get_mut(GROUP_VERSION_KIND));
+    if let Some(kinds) = kinds.and_then(Value::as_array_mut) {
+        kinds.push(json!({ "group": group, "kind": "DeleteOptions", "version": version }));
+    }
+}
+
 /// The names of all that is shared.
 pub fn shared() -> impl Iterator<Item = &'static str> {
     SHARED.keys().map(String::as_str)
 }
 
-fn referred(definition: &'static Value, names: &mut Vec<&str>) {
+fn referred<'a>(definition: &'a Value, names: &mut Vec<&'a str>) {
     match definition {
         Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
         Value::Object(members) => {

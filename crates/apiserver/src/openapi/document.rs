@@ -31,7 +31,9 @@ impl Document {
 
 /// The 3.0 document of one version of a group.
 pub fn of_version(group: &str, version: &str, kinds: &[Arc<Kind>]) -> Document {
-    let content = content::of_version(group, version, kinds, Form::V3);
+    let mut content = content::of_version(group, version, kinds, Form::V3);
+    content.of_group =
+        Some((group.to_owned(), version.to_owned())).filter(|_| !group.is_empty() && content::ship(kinds));
     let info = match content::ship(kinds) {
         true => info(),
         false => json!({ "title": "Kubernetes CRD Swagger", "version": "v0.1.0" }),
@@ -53,6 +55,9 @@ pub fn index(documents: impl IntoIterator<Item = (String, String)>) -> Document 
 fn v3(info: Value, mut content: Content) -> Document {
     let needed = content.needed.iter().map(String::as_str);
     definitions::add_shared(&mut content.definitions, needed, Form::V3);
+    if let Some((group, version)) = &content.of_group {
+        definitions::name_options(&mut content.definitions, group, version);
+    }
     let document = json!({
         "openapi": "3.0.0",
         "info": info,

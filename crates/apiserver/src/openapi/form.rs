@@ -1,6 +1,6 @@
 //! The two forms of OpenAPI: 2.0, all in one document, and 3.0, a document for each version of a group.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,24 +28,32 @@ impl Form {
         schema
     }
 
-    /// What a definition of ours says, whose references are names alone.
+    /// What a definition of ours says, whose references are names alone. What a field holds when it is not given is told
+    /// in 3.0 only.
     pub fn translate(self, definition: &Value) -> Value {
-        match definition {
-            Value::Array(items) => items.iter().map(|item| self.translate(item)).collect(),
-            Value::Object(members) => {
-                let reference = members.get("$ref").and_then(Value::as_str);
-                let mut translated = match reference {
-                    Some(name) if members.len() == 1 => return self.refer(name),
-                    Some(name) => self.wrap(self.refer(name)),
-                    None => json!({}),
-                };
-                for (key, value) in members.iter().filter(|(key, _)| reference.is_none() || *key != "$ref") {
-                    translated[key] = self.translate(value);
+        let Some(members) = definition.as_object() else { return definition.clone() };
+        let mut translated = Map::new();
+        for (keyword, value) in members {
+            let value = match (keyword.as_str(), value) {
+                ("$ref", Value::String(_)) => continue,
+                ("default", _) if self == Form::V2 => continue,
+                ("properties", Value::Object(fields)) => {
+                    fields.iter().map(|(name, field)| (name.clone(), self.translate(field))).collect()
                 }
-                translated
-            }
-            plain => plain.clone(),
+                ("items" | "additionalProperties", schema) => self.translate(schema),
+                (_, value) => value.clone(),
+            };
+            translated.insert(keyword.clone(), value);
         }
+        let Some(name) = members.get("$ref").and_then(Value::as_str) else { return translated.into() };
+        let reference = self.refer(name);
+        if translated.is_empty() {
+            return reference;
+        }
+        if let Value::Object(reference) = self.wrap(reference) {
+            translated.extend(reference);
+        }
+        translated.into()
     }
 
     /// In 3.0 nothing may stand beside a reference.

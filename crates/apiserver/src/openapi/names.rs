@@ -9,13 +9,24 @@ const DEFINITIONS: (&str, &str) =
 
 /// The definition of a kind, or of its list: `com.example.v1.Widget`, `io.k8s.api.core.v1.ConfigMap`.
 pub fn definition(of: &Kind, version: &str, kind: &str) -> String {
-    let package = match (of.strategic, of.group.as_str()) {
-        (true, "") => format!("{API}.core"),
-        (true, group) if group == DEFINITIONS.0 => DEFINITIONS.1.to_owned(),
-        (true, group) => format!("{API}.{}", group.split('.').next().unwrap_or(group)),
-        (false, group) => group.rsplit('.').collect::<Vec<&str>>().join("."),
-    };
+    if of.strategic {
+        return go_type(&of.group, version, kind);
+    }
+    let package = of.group.rsplit('.').collect::<Vec<&str>>().join(".");
     format!("{package}.{version}.{kind}")
+}
+
+/// The definition of a Go type of Kubernetes, within a kind of this group: `io.k8s.api.rbac.v1.PolicyRule`.
+pub fn go_type(group: &str, version: &str, name: &str) -> String {
+    match (name, group) {
+        ("LabelSelector" | "LabelSelectorRequirement" | "FieldSelectorRequirement", _) => {
+            format!("io.k8s.apimachinery.pkg.apis.meta.v1.{name}")
+        }
+        ("ObjectReference" | "LocalObjectReference" | "EventSource", _) => format!("{API}.core.v1.{name}"),
+        (_, "") => format!("{API}.core.{version}.{name}"),
+        (_, group) if group == DEFINITIONS.0 => format!("{}.{version}.{name}", DEFINITIONS.1),
+        (_, group) => format!("{API}.{}.{version}.{name}", group.split('.').next().unwrap_or(group)),
+    }
 }
 
 /// The path that a version of a group is found under: `/api/v1`, `/apis/example.com/v1`.

@@ -187,6 +187,7 @@ impl Place<'_> {
     fn returns(&self, verb: &str) -> String {
         match verb {
             "list" => names::definition(self.kind, &self.version.name, &self.kind.names.list_kind),
+            "delete" if self.kind.shows_deleted && self.kind.takes("deletecollection") => self.object(),
             "delete" | "deletecollection" => STATUS.to_owned(),
             _ => self.object(),
         }

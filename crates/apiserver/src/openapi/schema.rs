@@ -63,6 +63,15 @@ pub fn of_objects(declared: &Value, form: Form) -> Value {
     schema
 }
 
+/// The schema of whole objects of Kubernetes' own kinds, with the fields that all objects have.
+pub fn of_go_type(published: &Value, form: Form) -> Value {
+    let mut schema = form.translate(published);
+    add_fields(&mut schema, &type_fields());
+    let metadata = json!({ "$ref": OBJECT_META, "description": ABOUT_METADATA, "default": {} });
+    schema["properties"]["metadata"] = form.translate(&metadata);
+    schema
+}
+
 /// The fields that say what an object is.
 pub fn type_fields() -> [(&'static str, Value); 2] {
     let text = |about: &str| json!({ "description": about, "type": "string" });

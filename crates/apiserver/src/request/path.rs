@@ -99,8 +99,8 @@ fn route(segments: &[String], path: &str) -> Route {
     };
     let target = match rest {
         [] => return Route::GroupVersion { group, version },
-        // Namespaces are themselves resources without a namespace, with these two parts of their own.
-        [all, name, sub] if all == "namespaces" && matches!(sub.as_str(), "status" | "finalize") => Target {
+        // Namespaces are themselves resources without a namespace, with parts of their own.
+        [all, name, sub] if all == "namespaces" && is_part_of_namespaces(&group, sub) => Target {
             resource: all.clone(),
             name: name.clone(),
             subresource: sub.clone(),
@@ -112,6 +112,12 @@ fn route(segments: &[String], path: &str) -> Route {
         [resource, rest @ ..] => of(resource, rest),
     };
     Route::Resource(Target { group, version, is_watch, ..target })
+}
+
+/// Kubernetes has two such parts, whatever the group; ours are none of its resources, and no resource of the core group.
+fn is_part_of_namespaces(group: &str, part: &str) -> bool {
+    matches!(part, "status" | "finalize")
+        || (group.is_empty() && matches!(part, "referrers" | "history" | "undo" | "restore"))
 }
 
 fn of(resource: &str, rest: &[String]) -> Target {
@@ -179,6 +185,11 @@ mod tests {
         assert_eq!((namespace.resource.as_str(), namespace.name.as_str()), ("namespaces", "n"));
         let (_, finalize) = target("/api/v1/namespaces/n/finalize");
         assert_eq!((finalize.resource.as_str(), finalize.subresource.as_str()), ("namespaces", "finalize"));
+        let (_, ours) = target("/api/v1/namespaces/n/referrers");
+        assert_eq!((ours.resource.as_str(), ours.name.as_str()), ("namespaces", "n"));
+        assert_eq!(ours.subresource, "referrers");
+        let (_, inside) = target("/apis/example.com/v1/namespaces/n/history");
+        assert_eq!((inside.resource.as_str(), inside.namespace.as_str()), ("history", "n"));
         let (_, inside) = target("/api/v1/namespaces/n/secrets");
         assert_eq!((inside.resource.as_str(), inside.namespace.as_str()), ("secrets", "n"));
     }

@@ -148,14 +148,14 @@ fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decid
         let is_simple = call.kind.mark.is_none() && is_finished(&new);
         if is_simple {
             remove(call, view, old.name())?;
-            return fate(Fate::Gone(super::to_storage(call, new)));
+            return fate(Fate::Deleted(super::to_storage(call, new)));
         }
         mark(call, &mut new);
     }
     if is_finished(&new) {
         references::nobody_refers(call, view, &old)?;
         remove(call, view, old.name())?;
-        return fate(Fate::Gone(super::to_storage(call, new)));
+        return fate(Fate::Deleted(super::to_storage(call, new)));
     }
     if super::is_same(&old, &new) {
         return fate(Fate::Unchanged(call.key()?, entry));

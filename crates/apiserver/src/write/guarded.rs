@@ -35,6 +35,11 @@ impl<'a> Guarded<'a> {
         Ok(Some((entry, object)))
     }
 
+    /// Whether an object is marked as being deleted. It may change otherwise before the commit, but not be marked.
+    pub fn is_going(&mut self, at: &Address) -> bool {
+        !self.view.bucket(&index::going(self.plane, at)).is_empty()
+    }
+
     /// Those who refer to an object: the guarded bucket of its referrers.
     pub fn referrers(&mut self, target: &Address) -> Vec<(Key, Object)> {
         let members = self.view.bucket(&index::referring_to(self.plane, target));

@@ -8,7 +8,6 @@ use serde_json::Value;
 use store::View;
 
 use super::guarded::Guarded;
-use super::update::is_finished;
 use crate::call::Call;
 use crate::catalog::Catalog;
 use crate::keys;
@@ -22,14 +21,6 @@ const MOST_CAUSES: usize = 100;
 pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldError> {
     let Some(new) = change.new else { return Vec::new() };
     let mut errors = Vec::new();
-    // While it waited to go, somebody may have come to refer to it.
-    if change.old.is_some()
-        && new.is_deleting()
-        && is_finished(new)
-        && let Some((why, _)) = kept_by(call, view, new)
-    {
-        errors.push(FieldError::forbidden(&Path::of("metadata").field("finalizers"), why));
-    }
     for reference in &call.kind.references {
         let now = reference.names(new);
         let before = change.old.map(|old| reference.names(old)).unwrap_or_default();
@@ -44,8 +35,12 @@ pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldE
         let mut guarded = Guarded::new(view, &call.plane);
         // What was there before and stays is looked after by its target, which can't go.
         for (field, name) in now.iter().filter(|found| !before.contains(found)) {
-            if !guarded.exists(&target(reference, new, name)) {
-                errors.push(FieldError::with(Fault::NotFound, &Path::of(field), &Value::from(*name), ""));
+            let target = target(reference, new, name);
+            let (at, name) = (Path::of(field), Value::from(*name));
+            if !guarded.exists(&target) {
+                errors.push(FieldError::with(Fault::NotFound, &at, &name, ""));
+            } else if guarded.is_going(&target) {
+                errors.push(FieldError::invalid(&at, &name, "is being deleted; refer to one that stays"));
             }
         }
     }

@@ -8,7 +8,7 @@ use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::{Decided, Fate, admit, current, ownership, put, remove};
+use super::{Decided, Fate, admit, current, ownership, put, references, remove};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 
@@ -74,17 +74,20 @@ fn finish(
     verb: &'static str,
 ) -> Result<Fate, Status> {
     if new.is_deleting() && is_finished(&new) {
+        // While it waited to go, somebody may have come to refer to it.
+        references::nobody_refers(call, view, &new)?;
         remove(call, view, new.name())?;
         new.set_meta("resourceVersion", Some(old.resource_version().into()));
         return Ok(Fate::Gone(super::to_storage(call, new)));
     }
     krm::ownership::keep_times(old, &mut new);
-    if super::is_same(old, &new) {
+    let is_same = super::is_same(old, &new);
+    new.set_meta("resourceVersion", Some(old.resource_version().into()));
+    let stored = super::to_storage(call, new);
+    if is_same && super::is_stored_so(call, entry, &stored) {
         return Ok(Fate::Unchanged(call.key()?, entry.clone()));
     }
-    new.set_meta("resourceVersion", Some(old.resource_version().into()));
     let status_only = call.subresource == "status";
-    let stored = super::to_storage(call, new);
     put(call, view, &stored, verb, status_only)?;
     Ok(Fate::Changed(stored))
 }

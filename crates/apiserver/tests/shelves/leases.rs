@@ -18,8 +18,8 @@ use super::server::{Pair, Server, until};
 
 const LEASE: &str = "controller/stamps";
 const SHORT: Duration = Duration::from_secs(1);
-/// Longer than any write is tried again.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Less than a write is tried again for: a lost lease is told at once.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Writes its name on everything called `subject`, once it is let.
 struct Stamps {

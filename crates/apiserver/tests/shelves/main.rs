@@ -12,6 +12,7 @@ mod at_once;
 mod gone_with_the_owner;
 mod leases;
 mod namespaces;
+mod older_objects;
 mod page;
 mod planes;
 mod references;

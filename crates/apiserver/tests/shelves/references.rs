@@ -97,9 +97,8 @@ async fn a_loan_may_name_a_book_that_is_lost_and_keeps_none() {
     assert!(found(&client, &format!("{LOANS}/l1")).await.is_some());
 }
 
-/// Between the mark and the last finalizer there is time for a new book.
 #[tokio::test]
-async fn a_shelf_that_waits_to_go_stays_while_a_book_is_on_it() {
+async fn nothing_new_is_put_on_a_shelf_that_waits_to_go() {
     let server = Server::embedded().await;
     let client = server.client();
     let path = format!("{SHELVES}/s1");
@@ -110,19 +109,18 @@ async fn a_shelf_that_waits_to_go_stays_while_a_book_is_on_it() {
         found(&client, &path).await.is_some_and(|shelf| shelf["metadata"]["deletionTimestamp"].is_string())
     );
 
-    let placed = client.post(BOOKS, &book("b1", "s1", 0, 30)).await.unwrap();
-    let released = finalizers(&client, &path, &[]).await;
-    let book_is_there = found(&client, &format!("{BOOKS}/b1")).await.is_some();
-    let shelf_is_there = found(&client, &path).await.is_some();
-    assert!(
-        shelf_is_there || !book_is_there,
-        "a book on no shelf: {} then {}",
-        placed.text(),
-        released.text()
-    );
-    if book_is_there {
-        assert_eq!(client.delete(&format!("{BOOKS}/b1")).await.unwrap().code, 200);
-        assert_eq!(finalizers(&client, &path, &[]).await.code, 200);
-    }
+    let refused = client.post(BOOKS, &book("b1", "s1", 0, 30)).await.unwrap();
+    assert_eq!(refused.code, 422, "{}", refused.text());
+    let why = "Invalid value: \"s1\": is being deleted; refer to one that stays".to_owned();
+    assert_eq!(causes(&refused), [("spec.shelfRef.name".to_owned(), why)]);
+    assert_eq!(finalizers(&client, &path, &[]).await.code, 200);
     assert_eq!(found(&client, &path).await, None);
+}
+
+#[tokio::test]
+async fn who_refers_to_a_namespace_can_be_asked_for() {
+    let server = Server::embedded().await;
+    let referrers = server.client().get("/api/v1/namespaces/default/referrers").await.unwrap();
+    assert_eq!(referrers.code, 200, "{}", referrers.text());
+    assert_eq!(referrers.json()["kind"], "ReferrerList");
 }

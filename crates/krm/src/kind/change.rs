@@ -26,10 +26,14 @@ pub struct Change<T> {
 }
 
 impl<T: DeserializeOwned> Change<T> {
-    /// The change with both objects read as their type.
-    pub(crate) fn read(raw: &RawChange<'_>) -> Result<Change<T>, serde_json::Error> {
+    /// The change with both objects read as their type. An old object that can't be read, having been written when its
+    /// type was another, keeps nobody from putting it right or taking it away: what comes in its place is judged as
+    /// something new, and of its deletion there is nothing to judge.
+    pub(crate) fn read(raw: &RawChange<'_>) -> Result<Option<Change<T>>, serde_json::Error> {
         let read = |object: &Object| T::deserialize(&serde_json::Value::Object(object.0.clone()));
-        Ok(Change { old: raw.old.map(read).transpose()?, new: raw.new.map(read).transpose()? })
+        let change =
+            Change { old: raw.old.and_then(|old| read(old).ok()), new: raw.new.map(read).transpose()? };
+        Ok(Some(change).filter(|change| change.old.is_some() || change.new.is_some()))
     }
 }
 

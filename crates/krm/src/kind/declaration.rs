@@ -11,7 +11,7 @@ use serde_json::json;
 use super::change::Address;
 use super::{
     Change, History, Kind, NameRule, Planes, RawChange, Reference, Refusal, Scale, Scope, Subresource,
-    Verdict, Version, View,
+    Verdict, Version, View, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
@@ -182,16 +182,20 @@ impl<T: Resource> Declaration<T> {
         mut self,
         rule: impl Fn(&Change<T>, &mut View<'_>) -> Verdict + Send + Sync + 'static,
     ) -> Self {
-        self.kind.rules.push(Arc::new(move |raw, view| rule(&typed(raw)?, view)));
+        self.kind.rules.push(Arc::new(move |raw, view| match typed(raw)? {
+            Some(change) => rule(&change, view),
+            None => allow(),
+        }));
         self
     }
 
     /// A check of the object itself, by field.
     pub fn validate(mut self, check: impl Fn(&Change<T>) -> Vec<FieldError> + Send + Sync + 'static) -> Self {
         // What can't be read as the type is told by the schema, or by a rule.
-        self.kind
-            .validations
-            .push(Arc::new(move |raw| typed(raw).map_or_else(|_| Vec::new(), |change| check(&change))));
+        self.kind.validations.push(Arc::new(move |raw| match typed(raw) {
+            Ok(Some(change)) => check(&change),
+            Ok(None) | Err(_) => Vec::new(),
+        }));
         self
     }
 
@@ -276,7 +280,7 @@ impl<T: Resource> Declaration<T> {
     }
 }
 
-fn typed<T: Resource>(raw: &RawChange<'_>) -> Result<Change<T>, Refusal> {
+fn typed<T: Resource>(raw: &RawChange<'_>) -> Result<Option<Change<T>>, Refusal> {
     Change::read(raw).map_err(|error| {
         Refusal::from(FieldError::new(crate::field::Fault::Invalid, &Path::ROOT, error.to_string()))
     })

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::cel::Rules;
 use crate::patch::strategic::Layout;
 use crate::schema::{Schema, SchemaError};
+use crate::shape::Published;
 use crate::table::Columns;
 
 /// One version of a kind.
@@ -17,6 +18,8 @@ pub struct Version {
     pub deprecated: Option<String>,
     /// Its schema as it was given, for OpenAPI.
     pub openapi: Value,
+    /// Its schema as Kubernetes publishes it, types within it apart; only Kubernetes' own kinds have one.
+    pub published: Option<Published>,
     /// Its schema, to default, prune and validate by.
     pub schema: Schema,
     /// The rules in its schema, ready to run.
@@ -67,6 +70,7 @@ impl Version {
             deprecated: None,
             schema: Schema::parse(&openapi)?,
             openapi,
+            published: None,
             layout: None,
             columns: Columns::of_custom_resource(&[]),
             selectable: Vec::new(),

@@ -49,7 +49,7 @@ pub fn described(outline: Outline) -> Outline {
         .whole("subjects[]")
         .requires("subjects[]", &["kind", "name"])
         .whole("roleRef")
-        .requires("roleRef", &["apiGroup", "kind", "name"])
+        .requires("roleRef", &["kind", "name"])
         .requires("", &["roleRef"])
 }
 

@@ -111,6 +111,8 @@ pub fn described(outline: Outline) -> Outline {
     outline
         .says("spec", "What is asked.")
         .says("spec.resourceAttributes", "Something to do with a resource.")
+        .says("spec.resourceAttributes.fieldSelector", "Only for objects whose fields are such.")
+        .says("spec.resourceAttributes.labelSelector", "Only for objects whose labels are such.")
         .says("spec.nonResourceAttributes", "Something to do with a path that is no resource.")
         .says("status", "The answer.")
         .says("status.allowed", "Whether it may be done.")
