@@ -15,6 +15,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use krm::status::Status;
 
+use crate::request::accept::{Accept, Media};
+
 /// The body of an answer.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// An answer.
@@ -53,12 +55,29 @@ pub fn page_not_found() -> Answer {
 
 /// Why a request failed.
 pub fn failure(status: &Status) -> Answer {
-    let mut answer = json(if status.code == 0 { 200 } else { status.code }, status.to_json());
+    failure_as(&Accept::default(), status)
+}
+
+/// Why a request failed, in the form that its answer was to have.
+pub fn failure_as(accept: &Accept, status: &Status) -> Answer {
+    let code = if status.code == 0 { 200 } else { status.code };
+    let mut answer = match (accept.media, accept.pretty) {
+        (Media::Json, false) => json(code, status.to_json()),
+        _ => object::value(accept, code, &serde_json::to_value(status).unwrap_or_default()),
+    };
     let seconds = status.details.as_ref().and_then(|details| details.retry_after_seconds);
     if let Some(seconds) = seconds {
         answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     answer
+}
+
+/// The same answer, of whose bytes somebody takes note.
+pub async fn kept(answer: Answer, note: impl FnOnce(&Bytes)) -> Answer {
+    let (head, body) = answer.into_parts();
+    let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    note(&bytes);
+    Response::from_parts(head, Full::new(bytes).boxed_unsync())
 }
 
 /// Adds warnings, each once, as people see them.

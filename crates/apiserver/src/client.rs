@@ -15,6 +15,7 @@ use crate::identity::{AUTHENTICATED, Identity, MASTERS};
 use crate::plane::Plane;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
+use crate::write::patch::Patch;
 use crate::write::{self, Written, delete::DeleteOptions};
 
 /// Reads and writes objects in somebody's name.
@@ -128,6 +129,17 @@ impl Client {
         let written = write::run(&call, &options, move |call, view| {
             write::update::decide(call, view, &decided, object.clone(), Vec::new())
         });
+        read(&written.await?)
+    }
+
+    /// Makes what this client wants to be there, whoever else does, and takes away what it wanted before and no longer
+    /// does.
+    pub async fn apply(&self, wanted: Object) -> Result<Object, Status> {
+        let call = self.call_for(&wanted, "")?;
+        let options = WriteOptions { force: Some(true), ..self.options() };
+        let (decided, patch) = (options.clone(), Patch::Apply(wanted, Vec::new()));
+        let written =
+            write::run(&call, &options, move |call, view| write::patch::decide(call, view, &decided, &patch));
         read(&written.await?)
     }
 

@@ -3,6 +3,7 @@
 //! A controller is told of changes, puts the keys it cares about into a queue, and brings each to where it should be. With
 //! several servers on one store, one at a time runs each controller; its writes land only while it holds the lease.
 
+pub mod cluster_roles;
 pub mod definitions;
 pub mod elected;
 pub mod garbage;

@@ -87,6 +87,7 @@ fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<Kind>
     let mut kind = Kind::new(&definition.group, &names.kind, &names.plural, scope, versions.next()?);
     kind.versions.extend(versions);
     kind.storage = storage;
+    kind.needs_webhook = matches!(definition.conversion, crd::Conversion::Webhook(_));
     kind.names = Names {
         kind: names.kind,
         list_kind: names.list_kind,

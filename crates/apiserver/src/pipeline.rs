@@ -27,6 +27,7 @@ use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
 use crate::metrics::{Labels, Metrics};
 use crate::plane::Plane;
+use crate::request::accept::Accept;
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
 use crate::request::query::Query;
@@ -89,14 +90,21 @@ impl Pipeline {
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
+        // A failure is told in the form that was asked for, if there is one.
+        let form = Accept::negotiate(request.headers(), false).unwrap_or_default();
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        let form = query.and_then(|query| form.with_query(&query)).unwrap_or(form);
         let mut noted = Noted { id: id.clone(), from: Some(from), ..Noted::default() };
         let answering = AssertUnwindSafe(self.try_answer(request, peer, &mut noted)).catch_unwind();
         let mut stage = Stage::ResponseComplete;
         let mut answer = match answering.await {
             Ok(Ok(answer)) => answer,
             Ok(Err(status)) => {
+                if let Some(record) = &mut noted.record {
+                    record.responded(&status.to_json().into());
+                }
                 noted.failure = Some(status.clone());
-                answer::failure(&status)
+                answer::failure_as(&form, &status)
             }
             Err(_) => {
                 tracing::error!(%method, path, request = id, "answering a request panicked");
@@ -163,8 +171,9 @@ impl Pipeline {
         if let (Some(audit), Some(from)) = (&self.audit, noted.from) {
             let seen = (&uri, &known.headers, from);
             let now = SystemTime::now();
-            noted.record =
-                Record::begin(&audit.policy, &noted.id, &known.who, &known.attributes(), seen, now);
+            let record = Record::begin(&audit.policy, &noted.id, &known.who, &known.attributes(), seen, now);
+            let is_secret = known.is_about_secrets(&self.api);
+            noted.record = record.map(|record| if is_secret { record.without_bodies() } else { record });
         }
         if let Err(refused) = authenticated {
             tracing::debug!(reason = %refused, "a request was not believed");
@@ -190,7 +199,10 @@ impl Pipeline {
             }
             false => Some(ticket),
         };
-        let answer = self.dispatch(&known, body, watching).await?;
+        let mut answer = self.dispatch(&known, body, watching).await?;
+        if let Some(record) = noted.record.as_mut().filter(|record| !is_watch && record.wants_response()) {
+            answer = answer::kept(answer, |bytes| record.responded(bytes)).await;
+        }
         let answer = if is_watch { answer } else { answer::gzip::compress(answer, &known.headers) };
         Ok(if is_head { without_body(answer) } else { answer })
     }
@@ -311,6 +323,16 @@ impl Authorizer for InPlane<'_> {
 }
 
 impl Known {
+    /// Whether what is sent or answered holds secrets.
+    fn is_about_secrets(&self, api: &Api) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let catalog = api.kinds().of(&self.plane);
+        let kind = catalog.resource(&target.group, &target.resource);
+        kind.is_some_and(|kind| kind.secret)
+            || target.subresource == "token"
+            || target.resource == "tokenreviews"
+    }
+
     /// What the request wants to do, as authorization sees it.
     pub fn attributes(&self) -> Attributes<'_> {
         let Route::Resource(target) = &self.route else {

@@ -127,10 +127,15 @@ pub struct Kind {
     pub versions: Vec<Version>,
     /// Which version objects are stored in: an index into `versions`.
     pub storage: usize,
+    /// Whether a webhook would have to convert objects from one version to another: then only the one they are stored in
+    /// can be used.
+    pub needs_webhook: bool,
     /// The verbs it takes; empty for all of them.
     pub verbs: Vec<&'static str>,
     /// The Go type that objects of Kubernetes' own kinds are decoded into; others have their schema alone.
     pub shape: Option<&'static Shape>,
+    /// Whether the key of an annotation may be a prefix alone, as in definitions that projects publish.
+    pub bare_annotations: bool,
     /// What is in an object of Kubernetes' own kinds before anything is written to it.
     pub blank: Object,
     /// Whether its objects are sealed at rest.
@@ -194,8 +199,10 @@ impl Kind {
             origin: Origin::BuiltIn,
             versions: vec![version],
             storage: 0,
+            needs_webhook: false,
             verbs: Vec::new(),
             shape: None,
+            bare_annotations: false,
             blank: Object::default(),
             secret: false,
             unconditional_update: false,

@@ -1,5 +1,6 @@
-//! Request bodies in Kubernetes' protobuf: read into the JSON objects they stand for.
+//! Kubernetes' protobuf: bodies are read into the JSON objects they stand for, and answers written from those.
 
+mod encode;
 mod message;
 mod messages;
 mod wire;
@@ -7,6 +8,7 @@ mod wire;
 use crate::decode::Refusal;
 use crate::field::quote;
 use crate::object::Object;
+pub use encode::{encode, encode_event, has_message};
 pub(crate) use message::{Holds, Message};
 pub(crate) use messages::find as message_of;
 use wire::{Fault, Reader};

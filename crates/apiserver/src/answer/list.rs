@@ -26,6 +26,7 @@ const CHUNK: usize = 64 << 10;
 
 /// The list in the form that was asked for.
 pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Status> {
+    let accept = &accept.settled(&call.kind, &call.version().name);
     if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
         return Ok(spliced(call, listed));
     }

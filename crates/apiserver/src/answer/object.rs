@@ -25,6 +25,7 @@ pub fn object(call: &Call, accept: &Accept, code: u16, object: &Object) -> Resul
 
 /// An object whose bytes are at hand.
 pub fn stored(call: &Call, accept: &Accept, code: u16, bytes: Bytes) -> Result<Answer, Status> {
+    let accept = &accept.settled(&call.kind, &call.version().name);
     if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
         return Ok(super::json(code, bytes));
     }
@@ -37,6 +38,18 @@ pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
         (Media::Yaml, _) => yaml::write(value).into_bytes(),
         (Media::Json, true) => serde_json::to_vec_pretty(value).unwrap_or_default(),
         (Media::Json, false) => krm::encode::to_json(value),
+        (Media::Protobuf, _) => match (krm::proto::encode(value), accept.instead) {
+            (Some(bytes), _) => bytes,
+            (None, Some(media)) => return self::value(&Accept { media, ..*accept }, code, value),
+            (None, None) => return super::failure_as(accept, &no_message()),
+        },
     };
     super::bytes(code, accept.content_type(), bytes)
+}
+
+/// There is no protobuf of kinds that users defined, nor of ours.
+pub fn no_message() -> Status {
+    let why = "object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be \
+               encoded to a protobuf message";
+    Status::failure(406, "NotAcceptable", why)
 }

@@ -69,6 +69,13 @@ impl Record {
         Some(Record { verdict, event })
     }
 
+    /// Nothing of what is sent and answered is to be written down, whatever the policy says: it is secret.
+    pub fn without_bodies(mut self) -> Record {
+        self.verdict.level = self.verdict.level.min(Level::Metadata);
+        self.event.level = self.verdict.level;
+        self
+    }
+
     /// The request is made in somebody else's name.
     pub fn impersonating(&mut self, acted: &Impersonated) {
         self.event.impersonated = Some(acted.identity.clone());

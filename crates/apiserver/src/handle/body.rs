@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::call::Call;
 use crate::request::body::Format;
-use crate::write::admit::{shape, unfit};
+use crate::write::admit::{shape, unfit, wrong_type};
 
 /// Reads an object of the call's kind and brings it into shape; warns of what was dropped, or refuses it.
 pub fn decode(
@@ -100,15 +100,8 @@ fn builtin(call: &Call, decoded: Decoded) -> Result<(Object, Complaints), Status
         object.set_type(&expected, kind);
         return Ok((object, decoded.complaints));
     }
-    let (group, short) = krm::kind::split_api_version(&version);
-    let known =
-        call.catalog.kind(group, &found).is_some_and(|kind| kind.strategic && kind.served(short).is_some());
-    let why = match known {
-        true => format!("converting (v1.{found}) to (core.{kind}): unknown conversion"),
-        false => format!(
-            "no kind {found:?} is registered for version {version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\""
-        ),
-    };
+    let (_, short) = krm::kind::split_api_version(&version);
+    let why = wrong_type(call, &version, &found);
     Err(Status::bad_request(format!("{found} in version {short:?} cannot be handled as a {kind}: {why}")))
 }
 

@@ -86,6 +86,9 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     if let Some(refusal) = misplaced(&call, target, verb) {
         return refusal;
     }
+    if call.kind.needs_webhook && call.version != call.kind.storage {
+        return Err(not_converted(&call.kind));
+    }
     if !target.subresource.is_empty() {
         return super::subresource::answer(call, target, verb, asked).await;
     }
@@ -152,6 +155,17 @@ fn misplaced(call: &Call, target: &Target, verb: Verb) -> Option<Result<Answer, 
     }
 }
 
+/// A definition asks for a webhook to convert its objects, and this server calls none.
+fn not_converted(kind: &Kind) -> Status {
+    let stored = &kind.stored().name;
+    let of = format!("{}/{stored}, Kind={}", kind.group, kind.names.kind);
+    let why = format!(
+        "conversion webhook for {of} failed: this server calls no conversion webhooks; use {stored}, the version that \
+         objects are stored in, or set spec.conversion.strategy of the definition to None"
+    );
+    Status::failure(500, "", why)
+}
+
 /// The kind does not do that.
 pub fn not_supported(kind: &Kind, verb: &str) -> Status {
     if kind.strategic {
@@ -180,6 +194,11 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     if accept.media == Media::Yaml {
         return Err(Status::not_acceptable("application/json, application/vnd.kubernetes.protobuf"));
     }
+    let accept = accept.settled(&call.kind, &call.version().name);
+    let in_messages = accept.media == Media::Protobuf;
+    if in_messages && !krm::proto::has_message(&call.api_version(), &call.kind.names.kind) {
+        return Err(answer::object::no_message());
+    }
     let (lines, read) = mpsc::channel(1);
     match read::watch::open(call, &accept, &options).await? {
         Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
@@ -194,9 +213,20 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
         tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), move |bytes| {
             // It goes when the stream, and with it this, does.
             let _held = &held;
-            Ok(http_body::Frame::data(bytes))
+            Ok(http_body::Frame::data(if in_messages { messages(&bytes) } else { bytes }))
         });
-    Ok(answer::stream(200, "application/json", StreamBody::new(frames).boxed_unsync()))
+    let content_type = match in_messages {
+        true => "application/vnd.kubernetes.protobuf;stream=watch",
+        false => "application/json",
+    };
+    Ok(answer::stream(200, content_type, StreamBody::new(frames).boxed_unsync()))
+}
+
+/// Lines of a watch as messages; what has no message is left out.
+fn messages(lines: &Bytes) -> Bytes {
+    let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let events = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    events.filter_map(|event| krm::proto::encode_event(&event)).flatten().collect::<Vec<u8>>().into()
 }
 
 async fn create(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {

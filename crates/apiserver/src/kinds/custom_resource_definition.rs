@@ -91,6 +91,8 @@ pub fn kind() -> Kind {
     kind.names.short = vec!["crd".into(), "crds".into()];
     kind.names.categories = vec!["api-extensions".into()];
     kind.generations = true;
+    // HyperShift's definitions say `feature-gate.release.openshift.io/: "true"`.
+    kind.bare_annotations = true;
     kind.unconditional_update = false;
     kind.versions[0].subresources = vec![Subresource::Status];
     kind.versions[0].columns = Columns::new(vec![Column::name(), columns::created()]);

@@ -1,7 +1,9 @@
 //! In which form an answer is wanted.
 
 use http::HeaderMap;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, USER_AGENT};
+use krm::kind::Kind;
+use krm::proto::has_message;
 use krm::status::Status;
 use krm::table::IncludeObject;
 
@@ -18,6 +20,8 @@ pub enum Media {
     Json,
     /// YAML.
     Yaml,
+    /// Kubernetes' protobuf, which only its own kinds have.
+    Protobuf,
 }
 
 /// What is made of an object.
@@ -47,6 +51,8 @@ pub struct Accept {
     pub include: IncludeObject,
     /// Indented for people.
     pub pretty: bool,
+    /// What else would do where there is no protobuf.
+    pub instead: Option<Media>,
 }
 
 impl Default for Accept {
@@ -57,6 +63,7 @@ impl Default for Accept {
             version: "v1",
             include: IncludeObject::default(),
             pretty: false,
+            instead: None,
         }
     }
 }
@@ -67,14 +74,21 @@ impl Accept {
         let values: Vec<&str> =
             headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
         let joined = values.join(",");
+        let pretty = is_for_people(headers);
         if joined.trim().is_empty() {
-            return Ok(Accept::default());
+            return Ok(Accept { pretty, ..Accept::default() });
         }
         let mut clauses: Vec<(Clause<'_>, usize)> = joined.split(',').map(clause).zip(0..).collect();
         clauses.sort_by(|(a, at), (b, bt)| b.quality.total_cmp(&a.quality).then(at.cmp(bt)));
-        let mut found = clauses.iter().filter(|(clause, _)| clause.quality > 0.0);
-        let found = found.find_map(|(clause, _)| clause.accept(forms));
-        found.ok_or_else(|| Status::not_acceptable(OFFERED))
+        let found = clauses.iter().filter(|(clause, _)| clause.quality > 0.0);
+        let mut found = found.filter_map(|(clause, _)| clause.accept(forms));
+        let mut accept = found.next().ok_or_else(|| Status::not_acceptable(OFFERED))?;
+        accept.pretty |= pretty;
+        if accept.media == Media::Protobuf {
+            let other = found.find(|other| other.media != Media::Protobuf && other.form == Form::Whole);
+            accept.instead = other.map(|other| other.media);
+        }
+        Ok(accept)
     }
 
     /// The same with what the query says of tables and of how pretty it is to be.
@@ -87,8 +101,20 @@ impl Accept {
             };
             self.include = include;
         }
-        self.pretty |= query.flag("pretty").unwrap_or(false);
+        if let Some(pretty) = query.flag("pretty") {
+            self.pretty = pretty;
+        }
         Ok(self)
+    }
+
+    /// The same for a kind, which may have no protobuf.
+    pub fn settled(self, kind: &Kind, version: &str) -> Accept {
+        match self.instead {
+            Some(media) if !has_message(&kind.api_version(version), &kind.names.kind) => {
+                Accept { media, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// The media type of the answer.
@@ -96,8 +122,15 @@ impl Accept {
         match self.media {
             Media::Json => "application/json",
             Media::Yaml => "application/yaml",
+            Media::Protobuf => "application/vnd.kubernetes.protobuf",
         }
     }
+}
+
+/// Browsers and the usual tools of the command line get what they can show.
+fn is_for_people(headers: &HeaderMap) -> bool {
+    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    ["curl", "Wget", "Mozilla/5.0"].iter().any(|program| agent.starts_with(program))
 }
 
 struct Clause<'a> {
@@ -132,6 +165,8 @@ impl Clause<'_> {
         let media = match self.media {
             "application/json" | "application/*" | "*/*" => Media::Json,
             "application/yaml" => Media::Yaml,
+            // Tables and the like have no messages.
+            "application/vnd.kubernetes.protobuf" if self.form.is_none() => Media::Protobuf,
             _ => return None,
         };
         let form = match self.form {
@@ -165,10 +200,13 @@ mod tests {
     fn the_first_form_that_can_be_given_is_taken() {
         let kubectl = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
         assert_eq!(negotiate(kubectl).unwrap().form, Form::Table);
-        assert_eq!(
-            negotiate("application/vnd.kubernetes.protobuf,application/json").unwrap(),
-            Accept::default()
-        );
+        let either = negotiate("application/vnd.kubernetes.protobuf,application/json").unwrap();
+        assert_eq!((either.media, either.instead), (Media::Protobuf, Some(Media::Json)));
+        assert_eq!(negotiate("application/vnd.kubernetes.protobuf").unwrap().instead, None);
+        let metadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
+             application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+        let metadata = negotiate(metadata).unwrap();
+        assert_eq!((metadata.media, metadata.form), (Media::Json, Form::Partial));
         assert_eq!(negotiate("application/xml,application/json;q=0.5").unwrap(), Accept::default());
         assert_eq!(negotiate("application/yaml").unwrap().media, Media::Yaml);
     }

@@ -115,6 +115,22 @@ pub fn shape_applied(call: &Call, object: Object) -> Result<(Object, Vec<String>
     Ok((object, unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))).collect()))
 }
 
+/// Why an object of this type can't be taken for one of Kubernetes' kind that the call is about.
+pub fn wrong_type(call: &Call, api_version: &str, kind: &str) -> String {
+    let (group, version) = krm::kind::split_api_version(api_version);
+    let known = call.catalog.kind(group, kind);
+    if !known.is_some_and(|kind| kind.strategic && kind.served(version).is_some()) {
+        return format!(
+            "no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\""
+        );
+    }
+    let package = match call.kind.group.as_str() {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    };
+    format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", call.kind.names.kind)
+}
+
 /// An object that can't be read as its kind.
 pub fn unfit(call: &Call, why: &str) -> Status {
     let (kind, version) = (&call.kind.names.kind, &call.version().name);
@@ -147,22 +163,7 @@ pub fn check(
 ) -> Result<(), Status> {
     let Some(new) = change.new else { return rules(call, view, change) };
     let old = change.old.and_then(Object::metadata);
-    let path = Path::of("metadata");
-    let mut errors = match change.old {
-        None => {
-            let namespaced = call.kind.is_namespaced();
-            krm::meta::validate_create(new.metadata(), namespaced, call.kind.name_rule, &path)
-        }
-        Some(_) => {
-            let namespaced = call.kind.is_namespaced();
-            let rule = krm::names::name_is_path_segment;
-            let mut errors = krm::meta::validate_create(new.metadata(), namespaced, rule, &path);
-            errors.extend(krm::meta::validate_update(new.metadata(), old, &path));
-            // Kubernetes' kinds look at it once more themselves, and say so once more.
-            errors.extend(krm::meta::validate_update(new.metadata(), old, &path));
-            errors
-        }
-    };
+    let mut errors = metadata_faults(call, change, new);
     errors.extend(type_faults(call, new));
     warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
     warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(change)));
@@ -176,6 +177,36 @@ pub fn check(
         return Err(Status::invalid(&subject, new.name(), &errors));
     }
     rules(call, view, change)
+}
+
+fn metadata_faults(call: &Call, change: &RawChange<'_>, new: &Object) -> Vec<FieldError> {
+    let namespaced = call.kind.is_namespaced();
+    let path = Path::of("metadata");
+    let whole = without_bare_annotations(call, new);
+    let (new, old) = (whole.as_ref().unwrap_or(new).metadata(), change.old.and_then(Object::metadata));
+    if change.old.is_none() {
+        return krm::meta::validate_create(new, namespaced, call.kind.name_rule, &path);
+    }
+    let rule = krm::names::name_is_path_segment;
+    let mut errors = krm::meta::validate_create(new, namespaced, rule, &path);
+    errors.extend(krm::meta::validate_update(new, old, &path));
+    // Kubernetes' kinds look at it once more themselves, and say so once more.
+    errors.extend(krm::meta::validate_update(new, old, &path));
+    errors
+}
+
+/// The object without annotations whose keys are prefixes alone, if its kind may have such and it does.
+fn without_bare_annotations(call: &Call, object: &Object) -> Option<Object> {
+    let is_bare = |key: &str| key.len() > 1 && key.ends_with('/');
+    if !call.kind.bare_annotations || !object.annotations().any(|(key, _)| is_bare(key)) {
+        return None;
+    }
+    let kept = object.annotations().filter(|(key, _)| !is_bare(key));
+    let kept: serde_json::Map<String, Value> =
+        kept.map(|(key, value)| (key.to_owned(), value.into())).collect();
+    let mut object = object.clone();
+    object.set_meta("annotations", Some(kept.into()));
+    Some(object)
 }
 
 /// An object of a kind that users defined says itself of which kind and version it is.

@@ -131,6 +131,11 @@ pub fn decide(
     if object.kind().is_empty() && call.kind.shape.is_none() {
         return Err(bad(krm::decode::missing_kind(&shown())));
     }
+    // A strategic merge patch is applied to the type itself, which can't change.
+    let retypes = object.kind() != call.kind.names.kind || object.api_version() != call.api_version();
+    if call.kind.shape.is_some() && retypes && !matches!(patch, Patch::Strategic(_)) {
+        return Err(bad(admit::wrong_type(call, object.api_version(), object.kind())));
+    }
     let (new, dropped) = admit::shape(call, object).map_err(bad)?;
     let mut warnings = Vec::new();
     let complaints: Vec<String> = complaints.into_iter().chain(dropped).collect();

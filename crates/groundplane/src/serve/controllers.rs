@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use apiserver::api::Api;
 use apiserver::client::Client;
+use apiserver::controllers::cluster_roles::ClusterRoles;
 use apiserver::controllers::definitions::DefinitionController;
 use apiserver::controllers::elected::run_elected;
 use apiserver::controllers::garbage::Garbage;
@@ -13,7 +14,7 @@ use apiserver::controllers::{Controller, run};
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 2] = [Garbage::NAME, Namespaces::NAME];
+const CHOICES: [&str; 3] = [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME];
 
 /// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
 /// that users define would be served.
@@ -32,7 +33,10 @@ pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
         tokio::spawn(run_elected(Arc::new(Garbage), client(Garbage::NAME), holder.clone()));
     }
     if wanted(Namespaces::NAME) {
-        tokio::spawn(run_elected(Arc::new(Namespaces), client(Namespaces::NAME), holder));
+        tokio::spawn(run_elected(Arc::new(Namespaces), client(Namespaces::NAME), holder.clone()));
+    }
+    if wanted(ClusterRoles::NAME) {
+        tokio::spawn(run_elected(Arc::new(ClusterRoles), client(ClusterRoles::NAME), holder));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod meta;
 mod rbac;
 
 use super::message::Message;
+pub(crate) use meta::{LIST_META, STATUS};
 
 /// The message of a kind.
 pub(crate) fn find(api_version: &str, kind: &str) -> Option<&'static Message> {

@@ -1,14 +1,12 @@
 //! Bodies that kubectl sent, bodies made from the tables, and bodies that nobody should send.
 
-mod encoder;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::encode::{message as encode, wrapped};
 use super::message::{Holds, Message};
 use super::*;
 use crate::base64;
-use encoder::{TIMES, encode, wrapped};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -348,3 +346,11 @@ proptest! {
         let _ = decode(&body);
     }
 }
+
+/// The times that these tests use.
+const TIMES: [(&str, i64, i64); 4] = [
+    ("1970-01-01T00:00:00Z", 0, 0),
+    ("2023-11-14T22:13:20Z", 1_700_000_000, 0),
+    ("2023-11-14T22:13:20.000000Z", 1_700_000_000, 0),
+    ("1969-12-31T23:59:59.000001Z", -1, 1_000),
+];

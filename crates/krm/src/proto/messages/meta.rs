@@ -90,3 +90,46 @@ pub(crate) static PRECONDITIONS: Message = Message {
     name: "Preconditions",
     fields: &[Field::kept(1, "uid", Holds::Text), Field::kept(2, "resourceVersion", Holds::Text)],
 };
+
+pub(crate) static LIST_META: Message = Message {
+    name: "ListMeta",
+    fields: &[
+        Field::new(1, "selfLink", Holds::Text),
+        Field::new(2, "resourceVersion", Holds::Text),
+        Field::new(3, "continue", Holds::Text),
+        Field::kept(4, "remainingItemCount", Holds::Int64),
+    ],
+};
+
+pub(crate) static STATUS: Message = Message {
+    name: "Status",
+    fields: &[
+        Field::new(1, "metadata", Holds::One(&LIST_META)),
+        Field::new(2, "status", Holds::Text),
+        Field::new(3, "message", Holds::Text),
+        Field::new(4, "reason", Holds::Text),
+        Field::kept(5, "details", Holds::One(&STATUS_DETAILS)),
+        Field::new(6, "code", Holds::Int32),
+    ],
+};
+
+pub(crate) static STATUS_DETAILS: Message = Message {
+    name: "StatusDetails",
+    fields: &[
+        Field::new(1, "name", Holds::Text),
+        Field::new(2, "group", Holds::Text),
+        Field::new(3, "kind", Holds::Text),
+        Field::new(4, "causes", Holds::Many(&STATUS_CAUSE)),
+        Field::new(5, "retryAfterSeconds", Holds::Int32),
+        Field::new(6, "uid", Holds::Text),
+    ],
+};
+
+pub(crate) static STATUS_CAUSE: Message = Message {
+    name: "StatusCause",
+    fields: &[
+        Field::new(1, "reason", Holds::Text),
+        Field::new(2, "message", Holds::Text),
+        Field::new(3, "field", Holds::Text),
+    ],
+};
