@@ -15,6 +15,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use krm::status::Status;
 
+use crate::call::Call;
 use crate::request::accept::{Accept, Media};
 
 /// The body of an answer.
@@ -78,6 +79,14 @@ pub async fn kept(answer: Answer, note: impl FnOnce(&Bytes)) -> Answer {
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     note(&bytes);
     Response::from_parts(head, Full::new(bytes).boxed_unsync())
+}
+
+/// The Go type that holds a kind, as messages name it; `open` is the one for kinds that are no Go types.
+pub fn go_type(call: &Call, kind: &str, open: &str) -> String {
+    match call.kind.strategic {
+        true => format!("*{}.{kind}", crate::write::admit::go_package(&call.kind.group)),
+        false => format!("*unstructured.{open}"),
+    }
 }
 
 /// Adds warnings, each once, as people see them.

@@ -159,7 +159,7 @@ fn resource(kind: &Kind, version: &Version) -> Value {
 /// Tells clients when objects have come to be stored in another way.
 fn storage_hash(group: &str, version: &str, kind: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, format!("{group}/{version}/{kind}").as_bytes());
-    crate::base64::standard(&digest.as_ref()[..8])
+    krm::base64::encode(&digest.as_ref()[..8])
 }
 
 /// A part of a kind with a path of its own.

@@ -6,7 +6,6 @@ pub mod api;
 pub mod audit;
 pub mod authn;
 pub mod authz;
-pub mod base64;
 pub mod call;
 pub mod catalog;
 pub mod client;

@@ -1,18 +1,47 @@
-//! Bytes as text: base64 with padding, read as Go reads it and refused in its words.
+//! Bytes as text: base64 with padding, read as Go reads it and refused in its words; and as URLs hold it.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+const URL_ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 /// The text for these bytes.
 pub fn encode(bytes: &[u8]) -> String {
+    let mut text = written(bytes, ALPHABET);
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
+/// The text for these bytes that is safe in URLs, without padding.
+pub fn url(bytes: &[u8]) -> String {
+    written(bytes, URL_ALPHABET)
+}
+
+/// Reads what [`url`] writes, padded or not.
+pub fn from_url(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=');
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    for chunk in text.as_bytes().chunks(4) {
+        let mut group = 0u32;
+        for byte in chunk {
+            let digit = URL_ALPHABET.iter().position(|known| known == byte)?;
+            group = group << 6 | u32::try_from(digit).ok()?;
+        }
+        group <<= 6 * (4 - chunk.len());
+        let whole = group.to_be_bytes();
+        bytes.extend_from_slice(&whole[1..chunk.len().max(1)]);
+    }
+    Some(bytes)
+}
+
+fn written(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            match at <= chunk.len() {
-                true => text.push(char::from(ALPHABET[(bits >> (18 - 6 * at)) as usize & 63])),
-                false => text.push('='),
-            }
+        let group = chunk.iter().fold(0u32, |group, byte| group << 8 | u32::from(*byte));
+        let group = group << (8 * (3 - chunk.len()));
+        for place in 0..=chunk.len() {
+            text.push(char::from(alphabet[(group >> (18 - 6 * place) & 63) as usize]));
         }
     }
     text
@@ -116,5 +145,14 @@ mod tests {
         fn no_text_is_too_odd(text: String) {
             let _ = decode(&text);
         }
+    }
+
+    #[test]
+    fn what_urls_hold_is_read_again() {
+        for (plain, text) in [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foo?>", "Zm9vPz4")] {
+            assert_eq!(url(plain.as_bytes()), text);
+            assert_eq!(from_url(text).unwrap(), plain.as_bytes());
+        }
+        assert_eq!(from_url("!"), None);
     }
 }

@@ -9,6 +9,7 @@ pub mod crd;
 pub mod decode;
 pub mod encode;
 pub mod field;
+mod golang;
 pub mod jsonpath;
 pub mod kind;
 pub mod meta;

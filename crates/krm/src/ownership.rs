@@ -18,7 +18,6 @@ mod conflict;
 mod element;
 mod endpoint;
 mod fields;
-mod golang;
 mod items;
 mod last_applied;
 mod managers;

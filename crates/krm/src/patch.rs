@@ -1,6 +1,5 @@
 //! Changes to objects: JSON patch, merge patch and strategic merge patch, with Kubernetes' answers when one fails.
 
-mod golang;
 pub mod json;
 pub mod merge;
 pub mod strategic;

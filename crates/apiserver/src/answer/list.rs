@@ -31,7 +31,8 @@ pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Stat
         return Ok(spliced(call, listed));
     }
     if accept.form == Form::Partial {
-        let why = "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)";
+        let what = super::go_type(call, &call.kind.names.list_kind, "UnstructuredList");
+        let why = format!("you requested PartialObjectMetadata, but the requested object is a list ({what})");
         return Err(Status::failure(406, "NotAcceptable", why));
     }
     let presenter = Presenter::new(&call.api, &call.kind, call.version);

@@ -7,7 +7,7 @@ use ring::signature::{
 };
 use serde_json::Value;
 
-use crate::base64;
+use krm::base64;
 
 /// More keys than an issuer has.
 const MOST_KEYS: usize = 256;

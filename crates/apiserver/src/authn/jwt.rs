@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value};
 
 use super::jwk::{Algorithm, Key};
-use crate::base64;
+use krm::base64;
 
 /// Longer than any token that fits into a header.
 const MAX_BYTES: usize = 64 << 10;

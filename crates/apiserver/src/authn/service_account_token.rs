@@ -14,8 +14,8 @@ use super::jwt::{self, Claims, Unproved, Untimely};
 use super::proved::{self, Proved};
 use super::service_account::{service_account_groups, service_account_user};
 use super::{CREDENTIAL_ID, Proven, Verdict};
-use crate::base64;
 use crate::identity::Identity;
+use krm::base64;
 
 /// How far clocks may differ.
 const LEEWAY: Duration = Duration::from_secs(60);

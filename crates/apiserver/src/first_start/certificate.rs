@@ -105,7 +105,7 @@ pub(super) fn private_key(path: &Path, text: &str) -> Result<Zeroizing<Vec<u8>>,
 
 /// PEM, with the line length everybody uses.
 pub(super) fn to_pem(label: &str, der: &[u8]) -> Zeroizing<String> {
-    let body = Zeroizing::new(crate::base64::standard(der));
+    let body = Zeroizing::new(krm::base64::encode(der));
     let mut pem = Zeroizing::new(String::with_capacity(body.len() + body.len() / 64 + 2 * label.len() + 40));
     pem.push_str(&format!("-----BEGIN {label}-----\n"));
     let mut rest = body.as_str();

@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::certificate::KeyedCertificate;
-use crate::base64::standard;
+use krm::base64::encode;
 
 /// The text of a kubeconfig for a server at `url`.
 pub(super) fn text(url: &str, ca_pem: &str, admin: &KeyedCertificate) -> Zeroizing<String> {

@@ -39,7 +39,7 @@ fn an_empty_directory_gets_everything_quickly_and_privately() {
     for part in ["server: \"https://127.0.0.1:6443\"", "current-context: groundplane", "client-key-data: "] {
         assert!(text.contains(part), "{part}");
     }
-    let ca = crate::base64::standard(credentials.ca_pem().as_bytes());
+    let ca = krm::base64::encode(credentials.ca_pem().as_bytes());
     assert!(text.contains(&ca));
     assert_eq!(fs::read_to_string(data.join("ca.crt")).unwrap(), credentials.ca_pem());
 }

@@ -182,8 +182,16 @@ pub fn not_supported(kind: &Kind, verb: &str) -> Status {
 async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let bytes = read::get::get(call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
-    if accept.form == Form::PartialList {
-        return Err(Status::failure(500, "", "content is not a list"));
+    match (accept.form, call.kind.strategic) {
+        (Form::PartialList, false) => return Err(Status::failure(500, "", "content is not a list")),
+        (Form::PartialList, true) => {
+            let what = answer::go_type(call, &call.kind.names.kind, "Unstructured");
+            let why = format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list ({what})"
+            );
+            return Err(Status::failure(406, "NotAcceptable", why));
+        }
+        _ => {}
     }
     answer::object::stored(call, &accept, 200, bytes)
 }

@@ -16,8 +16,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use crate::answer::Answer;
-use crate::base64;
 use crate::handle::resource::Held;
+use krm::base64;
 
 /// What the key of a client is joined with, by RFC 6455.
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -50,7 +50,7 @@ pub fn answer(
     let out = answer.headers_mut();
     out.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     out.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    let accept = base64::standard(digest.as_ref());
+    let accept = base64::encode(digest.as_ref());
     out.insert(SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).map_err(Status::internal)?);
     if let Some(protocol) = protocol(headers) {
         out.insert(SEC_WEBSOCKET_PROTOCOL, protocol);

@@ -5,7 +5,7 @@ use ring::rand::SecureRandom as _;
 use serde::{Deserialize, Serialize};
 use store::Revision;
 
-use crate::base64;
+use krm::base64;
 
 /// Where a list goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

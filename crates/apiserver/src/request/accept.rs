@@ -93,10 +93,13 @@ impl Accept {
 
     /// The same with what the query says of tables and of how pretty it is to be.
     pub fn with_query(mut self, query: &Query) -> Result<Accept, Status> {
-        if let Some(text) = query.get("includeObject") {
+        if let Some(text) =
+            query.get("includeObject").filter(|text| self.form == Form::Table && !text.is_empty())
+        {
             let Some(include) = IncludeObject::parse(text) else {
                 return Err(Status::bad_request(format!(
-                    "invalid includeObject {text:?}: None, Metadata or Object"
+                    "Unable to convert to Table as requested: includeObject: Invalid value: {text:?}: must be \
+                     'Metadata', 'Object', 'None', or empty"
                 )));
             };
             self.include = include;

@@ -124,11 +124,16 @@ pub fn wrong_type(call: &Call, api_version: &str, kind: &str) -> String {
             "no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\""
         );
     }
-    let package = match call.kind.group.as_str() {
+    let package = go_package(&call.kind.group);
+    format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", call.kind.names.kind)
+}
+
+/// The package of Kubernetes that holds the kinds of a group, whatever their version.
+pub fn go_package(group: &str) -> &str {
+    match group {
         "" | "events.k8s.io" => "core",
         group => group.split('.').next().unwrap_or(group),
-    };
-    format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", call.kind.names.kind)
+    }
 }
 
 /// An object that can't be read as its kind.

@@ -5,9 +5,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{golang, values};
+use super::values;
 use crate::encode::to_json_text;
 use crate::field::quote;
+use crate::golang;
 
 /// One step of the way to a field.
 #[derive(Debug, Clone)]

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::DEEPEST;
 use super::element::Element;
-use super::golang;
 use super::items::element_of;
 use super::types::{Case, Fields, Items, List, Scalar, Shape, Type};
+use crate::golang;
 use crate::object::Object;
 
 /// Whether lists that are sets or maps may have an item twice.

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::PatchError;
-use super::golang::{Printed, as_text, type_of};
 use crate::body::{self, FieldValidation};
+use crate::golang::{as_text, plain, type_of};
 pub use layout::Layout;
 use layout::Place;
 
@@ -206,11 +206,11 @@ fn retain_keys(changes: &Map<String, Value>, fields: &mut Map<String, Value>) ->
 
 fn unknown_directive(directive: &Value, changes: &Map<String, Value>) -> PatchError {
     let map = Value::Object(changes.clone());
-    PatchError::Failed(format!("unknown patch type: {} in map: {}", as_text(directive), Printed(&map)))
+    PatchError::Failed(format!("unknown patch type: {} in map: {}", as_text(directive), plain(&map)))
 }
 
 fn no_merge_key(item: &Value, merge_key: &str) -> PatchError {
-    PatchError::Failed(format!("map: {} does not contain declared merge key: {merge_key}", Printed(item)))
+    PatchError::Failed(format!("map: {} does not contain declared merge key: {merge_key}", plain(item)))
 }
 
 fn wrong_type(wanted: &str, found: &Value) -> PatchError {

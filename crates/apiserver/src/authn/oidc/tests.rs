@@ -50,7 +50,7 @@ fn ec(kid: &'static str) -> Signer {
     let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random).unwrap();
     let point = pair.public_key().as_ref().to_vec();
-    let encode = |bytes: &[u8]| crate::base64::url(bytes);
+    let encode = |bytes: &[u8]| krm::base64::url(bytes);
     let public = json!({"kty": "EC", "crv": "P-256", "kid": kid, "use": "sig",
                         "x": encode(&point[1..33]), "y": encode(&point[33..])});
     let sign = Box::new(move |message: &[u8]| pair.sign(&random, message).unwrap().as_ref().to_vec());
@@ -60,7 +60,7 @@ fn ec(kid: &'static str) -> Signer {
 fn ed(kid: &'static str) -> Signer {
     let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
     let pair = Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).unwrap();
-    let x = crate::base64::url(pair.public_key().as_ref());
+    let x = krm::base64::url(pair.public_key().as_ref());
     let public = json!({"kty": "OKP", "crv": "Ed25519", "kid": kid, "x": x});
     let sign = Box::new(move |message: &[u8]| pair.sign(message).as_ref().to_vec());
     Signer { kid, alg: "EdDSA", public, sign }
@@ -72,9 +72,9 @@ impl Signer {
     }
 
     fn token_with(&self, header: Value, claims: &Value) -> String {
-        let encode = |value: &Value| crate::base64::url(value.to_string().as_bytes());
+        let encode = |value: &Value| krm::base64::url(value.to_string().as_bytes());
         let to_sign = format!("{}.{}", encode(&header), encode(claims));
-        format!("{to_sign}.{}", crate::base64::url(&(self.sign)(to_sign.as_bytes())))
+        format!("{to_sign}.{}", krm::base64::url(&(self.sign)(to_sign.as_bytes())))
     }
 }
 

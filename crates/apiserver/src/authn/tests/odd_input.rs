@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn encoded(json: &str) -> String {
-    crate::base64::url(json.as_bytes())
+    krm::base64::url(json.as_bytes())
 }
 
 proptest! {

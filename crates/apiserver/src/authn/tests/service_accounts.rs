@@ -48,11 +48,11 @@ impl Stage {
 
 fn part(token: &str, index: usize) -> Value {
     let part = token.split('.').nth(index).unwrap();
-    serde_json::from_slice(&crate::base64::from_url(part).unwrap()).unwrap()
+    serde_json::from_slice(&krm::base64::from_url(part).unwrap()).unwrap()
 }
 
 fn encoded(value: &Value) -> String {
-    crate::base64::url(value.to_string().as_bytes())
+    krm::base64::url(value.to_string().as_bytes())
 }
 
 #[tokio::test]
@@ -161,17 +161,17 @@ async fn no_hostile_token_gets_through() {
     let set = stage.tokens.key_set();
     let point: Vec<u8> = ["x", "y"]
         .iter()
-        .flat_map(|field| crate::base64::from_url(set["keys"][0][*field].as_str().unwrap()).unwrap())
+        .flat_map(|field| krm::base64::from_url(set["keys"][0][*field].as_str().unwrap()).unwrap())
         .collect();
     let confused = format!("{}.{elevated}", encoded(&json!({"alg": "HS256", "kid": kid})));
     let mac = ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &point), confused.as_bytes());
-    let confused = format!("{confused}.{}", crate::base64::url(mac.as_ref()));
+    let confused = format!("{confused}.{}", krm::base64::url(mac.as_ref()));
 
     let foreign = ServiceAccountTokens::new(&key(), "https://us", vec!["https://us".into()]).unwrap();
     let foreign = foreign.issue(&ROBOT, &[], HOUR, stage.now).unwrap().token;
     let foreign_claims = foreign.split('.').nth(1).unwrap();
 
-    let zeros = crate::base64::url(&[0_u8; 64]);
+    let zeros = krm::base64::url(&[0_u8; 64]);
     let hostile = [
         unsigned("none"),
         unsigned("None"),
@@ -198,7 +198,7 @@ async fn no_hostile_token_gets_through() {
         "{}".into(),
         format!("{}.{}.{}", encoded(&json!([])), encoded(&json!(1)), zeros),
         format!("{header}.{}.{signature}", "A".repeat(10 << 20)),
-        format!("{header}.{}.{signature}", crate::base64::url("[".repeat(40_000).as_bytes())),
+        format!("{header}.{}.{signature}", krm::base64::url("[".repeat(40_000).as_bytes())),
     ];
     for token in &hostile {
         let shown: String = token.chars().take(120).collect();
@@ -227,7 +227,7 @@ async fn claims_of_odd_types_are_no_good_claims() {
         change(&mut claims);
         let to_sign = format!("{}.{}", encoded(&part(&template, 0)), encoded(&claims));
         let signature = pair.sign(&rng, to_sign.as_bytes()).unwrap();
-        format!("{to_sign}.{}", crate::base64::url(signature.as_ref()))
+        format!("{to_sign}.{}", krm::base64::url(signature.as_ref()))
     };
     let audiences = ["https://us".to_owned()];
     let ask = |token: String| {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::layout::Place;
 use super::order::{Identity, Ranks, arrange};
 use super::{DIRECTIVE, no_merge_key, unknown_directive};
+use crate::golang::{plain, type_of};
 use crate::patch::PatchError;
-use crate::patch::golang::{Printed, type_of};
 
 /// Merges the items of a patch into a list.
 pub(super) fn merge(
@@ -142,8 +142,8 @@ fn check_types(items: &[Value], changes: &[Value]) -> Result<(), PatchError> {
         true => Ok(()),
         false => Err(PatchError::Failed(format!(
             "list element types are not identical: [{} {}]",
-            Printed(&Value::from(items.to_vec())),
-            Printed(&Value::from(changes.to_vec()))
+            plain(&Value::from(items.to_vec())),
+            plain(&Value::from(changes.to_vec()))
         ))),
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::layout::Place;
 use super::{SET_ORDER, drop_directives, list, no_merge_key, wrong_type};
+use crate::golang::plain;
 use crate::patch::PatchError;
-use crate::patch::golang::Printed;
 
 /// What tells an item of a list apart: itself, or its merge key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -174,8 +174,8 @@ fn check_order(change: &[Value], wanted: &[Value], merge_key: &str) -> Result<()
             let Some(place) = places.next() else {
                 return Err(PatchError::Failed(format!(
                     "The order in patch list:\n{}\n doesn't match {SET_ORDER} list:\n{}\n",
-                    Printed(&Value::from(change.to_vec())),
-                    Printed(&Value::from(wanted.to_vec()))
+                    plain(&Value::from(change.to_vec())),
+                    plain(&Value::from(wanted.to_vec()))
                 )));
             };
             if Identity::of_item(place, merge_key)? == identity {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{DIRECTIVE, RETAIN_KEYS, SET_ORDER, drop_directives, drop_nulls};
-use crate::patch::golang::Printed;
+use crate::golang::plain;
 
 /// A patch as the message about its result shows it. `before` is the object it was applied to.
 pub(super) fn shown(patch: &Value, before: &Value) -> String {
@@ -11,7 +11,7 @@ pub(super) fn shown(patch: &Value, before: &Value) -> String {
     if let (Value::Object(changes), Value::Object(fields)) = (&mut patch, before) {
         strip(changes, fields);
     }
-    Printed(&patch).to_string()
+    plain(&patch)
 }
 
 fn strip(changes: &mut Map<String, Value>, fields: &Map<String, Value>) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::layout::{Layout, Node, Place};
 use crate::base64;
 use crate::field::{Path, quote};
-use crate::patch::golang::{kind_of, type_of};
+use crate::golang::{kind_of, type_of};
 use crate::time::Moment;
 
 impl Layout {

@@ -1,13 +1,15 @@
-//! Values as Kubernetes' own language prints them among text.
+//! JSON values as Go, Kubernetes' own language, prints them among text.
 
 use serde_json::Value;
 
-use super::DEEPEST;
 use crate::field::quote;
 use crate::number;
 
+/// Nothing is shown that lies deeper than this.
+const DEEPEST: usize = 200;
+
 /// A value as `%v` shows it: `5`, `x`, `[a b]`, `map[k:v]`, `<nil>`.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     let mut text = String::new();
     write_plain(value, DEEPEST, &mut text);
     text
@@ -46,7 +48,7 @@ fn write_plain(value: &Value, depth: usize, out: &mut String) {
 }
 
 /// A value as `%#v` shows it: `5`, `"x"`, `[]interface {}{"a", "b"}`, `map[string]interface {}{"k":"v"}`.
-pub(super) fn source(value: &Value) -> String {
+pub(crate) fn source(value: &Value) -> String {
     let mut text = String::new();
     write_source(value, DEEPEST, &mut text);
     text
@@ -84,7 +86,7 @@ fn write_source(value: &Value, depth: usize, out: &mut String) {
 }
 
 /// The type of a value as `%T` names it.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",
@@ -96,10 +98,47 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// A value where Go's `%s` expected a text.
+pub(crate) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("%!s({}={})", type_of(value), plain(value)),
+        other => plain(other),
+    }
+}
+
+/// The type of a value where Go's `%s` expected one.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "%!s(<nil>)",
+        other => type_name(other),
+    }
+}
+
+/// The kind of the Go type that holds a value.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+        Value::Null => "invalid",
+        scalar => type_of(scalar),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn values_stand_among_text_as_in_go() {
+        let value = json!({"b": [1, "x", null, true], "a": {"c": 1.5}, "e": {}, "l": []});
+        assert_eq!(plain(&value), "map[a:map[c:1.5] b:[1 x <nil> true] e:map[] l:[]]");
+        assert_eq!(plain(&json!([1e20, 0.5, -3.0, 1000000])), "[1e+20 0.5 -3 1000000]");
+        assert_eq!(as_text(&json!(5)), "%!s(int64=5)");
+        assert_eq!(as_text(&json!("zap")), "zap");
+    }
 
     #[test]
     fn compound_values_print_like_go_prints_them() {
