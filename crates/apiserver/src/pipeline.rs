@@ -323,14 +323,12 @@ impl Authorizer for InPlane<'_> {
 }
 
 impl Known {
-    /// Whether what is sent or answered holds secrets.
+    /// Whether what is sent or answered is sealed at rest; the audit policy itself knows of Kubernetes' own secrets.
     fn is_about_secrets(&self, api: &Api) -> bool {
         let Route::Resource(target) = &self.route else { return false };
         let catalog = api.kinds().of(&self.plane);
         let kind = catalog.resource(&target.group, &target.resource);
         kind.is_some_and(|kind| kind.secret)
-            || target.subresource == "token"
-            || target.resource == "tokenreviews"
     }
 
     /// What the request wants to do, as authorization sees it.
