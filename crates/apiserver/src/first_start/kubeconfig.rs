@@ -9,9 +9,9 @@ use krm::base64::encode;
 pub(super) fn text(url: &str, ca_pem: &str, admin: &KeyedCertificate) -> Zeroizing<String> {
     // JSON strings are YAML strings, whatever is in them.
     let server = serde_json::Value::from(url);
-    let ca = standard(ca_pem.as_bytes());
-    let certificate = standard(admin.certificate_pem().as_bytes());
-    let key = Zeroizing::new(standard(admin.key_pem().as_bytes()));
+    let ca = encode(ca_pem.as_bytes());
+    let certificate = encode(admin.certificate_pem().as_bytes());
+    let key = Zeroizing::new(encode(admin.key_pem().as_bytes()));
     Zeroizing::new(format!(
         "apiVersion: v1
 kind: Config

@@ -121,7 +121,13 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     };
     let kind = if style.is_some() { "PatchOptions" } else { "UpdateOptions" };
     let options = WriteOptions::read(&asked.query, kind, style == Some(Style::Apply))?;
-    let patch = style.map(|style| Patch::read(style, &asked.body, options.validation));
+    let patch = match style {
+        Some(Style::Apply) => {
+            let (wanted, warnings) = super::body::decode_applied(&asked.body, options.validation)?;
+            Some(Patch::Apply(wanted, warnings))
+        }
+        style => style.map(|style| Patch::read(style, &asked.body, options.validation)),
+    };
     let given = match patch {
         Some(_) => None,
         None => Some(super::body::decode_scale(&call, &asked.headers, &asked.body)?),
@@ -131,22 +137,19 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
     let written = write::run(&call, &options, move |call, view| {
         write::admit::kind_is_current(call, view, None)?;
         let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
-        let before = write::scale::of(&wanted, &old);
+        let live = write::scale::live(call, &wanted, &old)?;
+        let mut warnings = Vec::new();
         let asked = match (&given, &patch) {
             (Some(given), _) => given.clone(),
-            (None, Some(patch)) => {
-                let (value, _) = patch
-                    .changed(call, before.as_ref().map_err(Clone::clone)?, decided.validation)
-                    .map_err(|error| error.status())?;
-                Object::from_value(value).ok_or_else(|| Status::bad_request("the patch leaves no scale"))?
-            }
+            (None, Some(patch)) => write::scale::patched(call, &decided, &live, patch, &mut warnings)?,
             (None, None) => return Err(Status::internal("a scale without a body")),
         };
         let mut new = write::scale::apply(&wanted, old.clone(), &asked)?;
-        if let Ok(before) = &before {
-            write::scale::own(call, &decided, before, &asked, &mut new);
+        match &patch {
+            Some(Patch::Apply(..)) => write::scale::take_over(call, &asked, &mut new),
+            _ => write::scale::own(call, &decided, &live, &asked, &mut new),
         }
-        write::update::replace(call, view, &decided, &entry, &old, new, "scale", Vec::new())
+        write::update::replace(call, view, &decided, &entry, &old, new, "scale", warnings)
     });
     let Written { bytes, warnings, .. } = written.await?;
     let made = write::scale::of(&scale, &encode::read(&bytes)?)?;

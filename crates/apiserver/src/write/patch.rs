@@ -69,11 +69,10 @@ impl Patch {
     }
 
     /// What came out of it, as the answer to one that leads to nothing good shows it.
-    fn shown(&self, call: &Call, result: &Value) -> String {
-        let (api_version, kind) = (call.api_version(), &call.kind.names.kind);
+    pub fn shown(&self, api_version: &str, kind: &str, result: &Value) -> String {
         match self {
-            Patch::Json(Ok(patch)) => patch.shown(result, &api_version, kind),
-            Patch::Merge(Ok(patch)) => patch.shown(result, &api_version, kind),
+            Patch::Json(Ok(patch)) => patch.shown(result, api_version, kind),
+            Patch::Merge(Ok(patch)) => patch.shown(result, api_version, kind),
             _ => result.to_string(),
         }
     }
@@ -123,7 +122,7 @@ pub fn decide(
     let (entry, old) = found.ok_or_else(|| call.not_found())?;
     let (changed, complaints) =
         patch.changed(call, &old, options.validation).map_err(|error| error.status())?;
-    let shown = || patch.shown(call, &changed);
+    let shown = || patch.shown(&call.api_version(), &call.kind.names.kind, &changed);
     let bad = |why: String| PatchError::BadResult { shown: shown(), why }.status();
     let Some(object) = Object::from_value(changed.clone()) else {
         return Err(bad("the patch leaves no object".to_owned()));

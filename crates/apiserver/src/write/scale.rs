@@ -3,13 +3,42 @@
 use krm::Object;
 use krm::field::{FieldError, Path};
 use krm::kind::Scale;
-use krm::ownership::{Endpoint, ReplicasPaths, SCALE_VERSION, manager_of, scale_versions};
+use krm::meta::OBJECT_META;
+use krm::ownership::{Applier, Endpoint, ReplicasPaths, SCALE_VERSION, Versions, manager_of, scale_versions};
+use krm::patch::PatchError;
+use krm::shape::{Field, INT32, STRING, Shape, Struct};
 use krm::status::Status;
 use krm::table::{Column, ColumnDefinition, Columns};
 use serde_json::{Map, Value, json};
 
+use super::admit;
+use super::patch::Patch;
 use crate::call::Call;
 use crate::request::query::WriteOptions;
+
+/// The smallest number of 32 bits stands for none.
+const NO_NUMBER: i64 = i32::MIN as i64;
+
+static SHAPE: Shape = Shape::Struct(&Struct {
+    name: "Scale",
+    type_name: "v1.Scale",
+    fields: &[
+        Field::if_empty("kind", STRING),
+        Field::if_empty("apiVersion", STRING),
+        Field::always("metadata", OBJECT_META),
+        Field::always("spec", Shape::Struct(&SPEC)),
+        Field::always("status", Shape::Struct(&STATUS)),
+    ],
+});
+
+static SPEC: Struct =
+    Struct { name: "ScaleSpec", type_name: "v1.ScaleSpec", fields: &[Field::if_empty("replicas", INT32)] };
+
+static STATUS: Struct = Struct {
+    name: "ScaleStatus",
+    type_name: "v1.ScaleStatus",
+    fields: &[Field::always("replicas", INT32), Field::if_empty("selector", STRING)],
+};
 
 /// What a table of scales shows.
 pub fn columns() -> Columns {
@@ -118,22 +147,77 @@ pub fn paths(call: &Call) -> ReplicasPaths {
     paths
 }
 
-/// Notes down in `object` who owns its number of replicas, now that its scale was changed from `before` to `asked`.
-pub fn own(call: &Call, options: &WriteOptions, before: &Object, asked: &Object, object: &mut Object) {
-    let paths = paths(call);
-    let (mut live, mut new) = (before.clone(), asked.clone());
+/// Notes down in `object` who owns its number of replicas, now that its scale was changed from `live` to `asked`.
+pub fn own(call: &Call, options: &WriteOptions, live: &Object, asked: &Object, object: &mut Object) {
+    let mut new = asked.clone();
     new.set_type(SCALE_VERSION, "Scale");
-    live.set_meta("managedFields", paths.of_scale(object).ok().flatten());
     new.set_meta("managedFields", None);
     let versions = scale_versions();
-    let endpoint =
-        Endpoint { versions: &versions, api_version: SCALE_VERSION, subresource: "scale", resets: &[] };
     let manager = manager_of(&options.manager, &call.agent);
-    if endpoint.update(Some(&live), &mut new, &manager, call.api.now()).is_ok()
-        && let Ok(entries) = paths.of_object(object, &call.api_version(), &new)
-    {
+    if endpoint(&versions).update(Some(live), &mut new, &manager, call.api.now()).is_ok() {
+        take_over(call, &new, object);
+    }
+}
+
+/// Notes down in `object` that those own its number of replicas who own it in its scale.
+pub fn take_over(call: &Call, scale: &Object, object: &mut Object) {
+    if let Ok(entries) = paths(call).of_object(object, &call.api_version(), scale) {
         object.set_meta("managedFields", entries);
     }
+}
+
+/// The scale of a stored object, with who owns the number of replicas. One that has no number yet has one that no scale
+/// can ask for.
+pub fn live(call: &Call, scale: &Scale, object: &Object) -> Result<Object, Status> {
+    let mut live = match number(object, &scale.spec_replicas) {
+        Some(_) => of(scale, object)?,
+        None => {
+            let mut numbered = object.clone();
+            set(&mut numbered.0, &scale.spec_replicas, Value::from(NO_NUMBER));
+            of(scale, &numbered)?
+        }
+    };
+    live.set_meta("managedFields", paths(call).of_scale(object).ok().flatten());
+    Ok(live)
+}
+
+/// The scale that a patch makes of the present one.
+pub fn patched(
+    call: &Call,
+    options: &WriteOptions,
+    live: &Object,
+    patch: &Patch,
+    warnings: &mut Vec<String>,
+) -> Result<Object, Status> {
+    if let Patch::Apply(wanted, complaints) = patch {
+        warnings.extend(complaints.iter().cloned());
+        let applier = Applier { manager: &options.manager, force: options.force.unwrap_or(false) };
+        let versions = scale_versions();
+        let applied = endpoint(&versions).apply(Some(live), wanted, applier, call.api.now());
+        let applied = applied.map_err(|error| error.status())?;
+        admit::matches_path(call, &applied, true)?;
+        return Ok(applied);
+    }
+    let (changed, mut complaints) =
+        patch.changed(call, live, options.validation).map_err(|error| error.status())?;
+    let bad = |why: String| {
+        let shown = patch.shown(SCALE_VERSION, "Scale", &changed);
+        PatchError::BadResult { shown, why }.status()
+    };
+    let mut value = changed.clone();
+    let mut unknown = Vec::new();
+    krm::shape::conform(&mut value, &SHAPE, &Path::ROOT, &mut unknown).map_err(bad)?;
+    complaints.extend(unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))));
+    admit::complain(complaints, options.validation, warnings).map_err(bad)?;
+    let Some(asked) = Object::from_value(value) else {
+        return Err(bad("the patch leaves no scale".to_owned()));
+    };
+    admit::matches_path(call, &asked, true)?;
+    Ok(asked)
+}
+
+fn endpoint(versions: &Versions) -> Endpoint<'_> {
+    Endpoint { versions, api_version: SCALE_VERSION, subresource: "scale", resets: &[] }
 }
 
 /// The scale of an object.
@@ -166,6 +250,10 @@ pub fn apply(scale: &Scale, mut object: Object, asked: &Object) -> Result<Object
             .as_i64()
             .ok_or_else(|| Status::bad_request("the number of replicas in the scale is no number"))?,
     };
+    if replicas == NO_NUMBER {
+        let why = format!("the spec replicas field {:?} cannot be empty", scale.spec_replicas);
+        return Err(Status::bad_request(why));
+    }
     set(&mut object.0, &scale.spec_replicas, Value::from(replicas));
     for field in ["resourceVersion", "uid"] {
         if !asked.meta_text(field).is_empty() {
