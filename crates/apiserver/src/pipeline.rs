@@ -268,9 +268,8 @@ impl Pipeline {
     ) -> Result<Answer, Status> {
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
-            let (kind, version) = match resource::find(&catalog, target) {
-                Ok(found) => found,
-                Err(answer) => return Ok(answer),
+            let Some((kind, version)) = resource::find(&catalog, target)? else {
+                return Ok(answer::page_not_found());
             };
             let call = resource::call(
                 &self.api,

@@ -56,17 +56,17 @@ pub struct Watching {
 /// Something that ends with a watch.
 pub type Held = Box<dyn Send + Sync>;
 
-/// What a path names, found in the catalog: the kind and the index of its version. An error is the answer to give.
-pub fn find(catalog: &Catalog, target: &Target) -> Result<(Arc<Kind>, usize), Answer> {
+/// What a path names, found in the catalog: the kind and the index of its version; nothing where there is no page at all.
+pub fn find(catalog: &Catalog, target: &Target) -> Result<Option<(Arc<Kind>, usize)>, Status> {
     let kind = catalog.resource(&target.group, &target.resource);
     let version = kind.and_then(|kind| {
         let at = kind.versions.iter().position(|version| version.served && version.name == target.version);
         Some((kind.clone(), at?))
     });
     match version {
-        Some(found) => Ok(found),
-        None if is_builtin_group(catalog, target) => Err(answer::failure(&Status::no_such_resource())),
-        None => Err(answer::page_not_found()),
+        Some(found) => Ok(Some(found)),
+        None if is_builtin_group(catalog, target) => Err(Status::no_such_resource()),
+        None => Ok(None),
     }
 }
 
@@ -197,7 +197,10 @@ async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
 }
 
 async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
-    let options = ListOptions::read(&asked.query)?;
+    let mut options = ListOptions::read(&asked.query)?;
+    if !call.name.is_empty() {
+        options.field_selector = of_one(&options.field_selector, &call.name)?;
+    }
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     if accept.media == Media::Yaml {
         return Err(Status::not_acceptable("application/json, application/vnd.kubernetes.protobuf"));
@@ -228,6 +231,19 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
         false => "application/json",
     };
     Ok(answer::stream(200, content_type, StreamBody::new(frames).boxed_unsync()))
+}
+
+/// The old path of a watch names one object: what is selected besides must be that one.
+fn of_one(selector: &str, name: &str) -> Result<String, Status> {
+    let names_it = |term: &str| {
+        let value = term.strip_prefix("metadata.name=").map(|value| value.strip_prefix('=').unwrap_or(value));
+        value == Some(name)
+    };
+    match selector.is_empty() || selector.split(',').any(names_it) {
+        true if selector.is_empty() => Ok(format!("metadata.name={name}")),
+        true => Ok(selector.to_owned()),
+        false => Err(Status::bad_request("fieldSelector metadata.name doesn't match requested name")),
+    }
 }
 
 /// Lines of a watch as messages; what has no message is left out.

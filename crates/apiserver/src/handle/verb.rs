@@ -30,7 +30,7 @@ impl Verb {
     pub fn of(method: &Method, target: &Target, watches: bool) -> Option<Verb> {
         let is_collection = target.name.is_empty();
         match method.as_str() {
-            "GET" | "HEAD" if is_collection && watches => Some(Verb::Watch),
+            "GET" | "HEAD" if target.is_watch || (is_collection && watches) => Some(Verb::Watch),
             "GET" | "HEAD" if is_collection => Some(Verb::List),
             "GET" | "HEAD" => Some(Verb::Get),
             "POST" => Some(Verb::Create),

@@ -74,6 +74,8 @@ pub fn kind() -> Kind {
         .says("", "Event tells of something that happened to an object. It is kept for an hour.")
         .says("eventTime", "When it happened first, to the microsecond.")
         .says("series", "How it goes on, when it happens again and again.")
+        .says("series.count", "How often it has happened by now.")
+        .says("series.lastObservedTime", "When it happened last.")
         .says("reportingController", "The controller that tells of it, such as example.com/mover.")
         .says("reportingInstance", "Which one of its instances tells of it.")
         .says("action", "What was done or failed.")
