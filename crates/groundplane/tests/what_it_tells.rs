@@ -59,6 +59,34 @@ async fn every_request_is_noted_down_as_kubernetes_notes_it() {
     assert!(!whole.contains("correct horse") && !whole.contains("Y29ycmVjdCBob3JzZQ"));
 }
 
+#[tokio::test]
+async fn a_policy_that_asks_for_answers_gets_them_but_for_secrets() {
+    let folder = TempDir::new().unwrap();
+    let (data, policy) = (folder.path().join("data"), folder.path().join("policy.yaml"));
+    let everything = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: RequestResponse\n";
+    std::fs::write(&policy, everything).unwrap();
+    let server = Server::start(GROUNDPLANE, &data, &["--audit-policy", policy.to_str().unwrap()]).unwrap();
+    let client = server.client();
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = json!({"metadata": {"name": "noted"}, "data": {"k": "v"}});
+    let made = client.post(maps, &map).await.unwrap().json();
+    client.get(&format!("{maps}/absent")).await.unwrap();
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret = json!({"metadata": {"name": "hidden"}, "stringData": {"k": "correct horse"}});
+    client.post(secrets, &secret).await.unwrap();
+    client.get(secrets).await.unwrap();
+    assert!(server.stop().unwrap().success());
+
+    let events = events(&data.join("audit.log"));
+    let of = |uri: &str| events.iter().find(|event| event["requestURI"] == uri).unwrap();
+    assert_eq!(of(maps)["requestObject"]["data"], json!({"k": "v"}));
+    assert_eq!(of(maps)["responseObject"]["metadata"]["uid"], made["metadata"]["uid"]);
+    assert_eq!(of(&format!("{maps}/absent"))["responseObject"]["reason"], "NotFound");
+    assert_eq!((of(secrets).get("requestObject"), of(secrets).get("responseObject")), (None, None));
+    let whole = std::fs::read_to_string(data.join("audit.log")).unwrap();
+    assert!(!whole.contains("correct horse") && !whole.contains("Y29ycmVjdCBob3JzZQ"));
+}
+
 /// Reads an audit log, in which every line has what the type of Kubernetes requires.
 fn events(log: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(log).unwrap();

@@ -217,3 +217,47 @@ async fn token(client: &Client, name: &str) -> String {
     assert_eq!(answer.code, 201, "{}", answer.text());
     answer.json()["status"]["token"].as_str().unwrap().to_owned()
 }
+
+/// Rights come from the parts at once; for people to read, the rules are written into the sum.
+#[tokio::test]
+async fn the_sum_of_cluster_roles_shows_the_rules_of_its_parts() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let part = |name: &str, resource: &str| {
+        json!({
+            "metadata": {"name": name, "labels": {"example.com/to-readers": "true"}},
+            "rules": [{"apiGroups": ["example.com"], "resources": [resource], "verbs": ["get"]}],
+        })
+    };
+    let sum = json!({
+        "metadata": {"name": "readers"},
+        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"example.com/to-readers": "true"}}]},
+        "rules": [],
+    });
+    for role in [part("read-books", "books"), sum, part("read-maps", "maps")] {
+        assert_eq!(client.post(roles, &role).await.unwrap().code, 201);
+    }
+    shows(&client, &["books", "maps"]).await;
+    assert_eq!(client.delete(&format!("{roles}/read-books")).await.unwrap().code, 200);
+    shows(&client, &["maps"]).await;
+    let readers = client.get(&format!("{roles}/readers")).await.unwrap().json();
+    let managers = readers["metadata"]["managedFields"].as_array().unwrap();
+    let applied = managers.iter().find(|entry| entry["operation"] == "Apply").unwrap();
+    assert_eq!(applied["manager"], "clusterrole-aggregation-controller");
+}
+
+async fn shows(client: &Client, resources: &[&str]) {
+    let mut found = Vec::new();
+    for _ in 0..300 {
+        let role =
+            client.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/readers").await.unwrap().json();
+        let rules = role["rules"].as_array().cloned().unwrap_or_default();
+        found = rules.iter().map(|rule| rule["resources"][0].clone()).collect();
+        if found == resources {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("the sum shows {found:?}, not {resources:?}");
+}
