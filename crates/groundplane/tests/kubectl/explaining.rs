@@ -14,6 +14,13 @@ fn kinds_are_explained_field_by_field() {
         );
         let field = kubectl.run("explain configmap.metadata.ownerReferences.uid");
         assert!(field.contains("FIELD: uid <string>"), "{field}");
+        let owners = kubectl.run("explain configmap.metadata.ownerReferences");
+        assert!(owners.contains("uid\t<string> -required-"), "{owners}");
+        let rules = kubectl.run("explain clusterrole.rules");
+        assert!(
+            rules.contains("<[]PolicyRule>") && rules.contains("verbs\t<[]string> -required-"),
+            "{rules}"
+        );
         assert!(kubectl.run("explain role.rules --recursive").contains("nonResourceURLs"));
         assert!(kubectl.refused("explain configmap.nosuch").contains("field \"nosuch\" does not exist"));
         kubectl.run(&format!("create -f {WIDGETS}"));
