@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::HeaderValue;
-use http::{HeaderMap, Method, Request};
+use http::header::{ACCEPT, HeaderValue, USER_AGENT};
+use http::{HeaderMap, Method, Request, Uri};
 use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
@@ -90,10 +90,7 @@ impl Pipeline {
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        // A failure is told in the form that was asked for, if there is one.
-        let form = Accept::negotiate(request.headers(), false).unwrap_or_default();
-        let query = Query::parse(request.uri().query().unwrap_or_default());
-        let form = query.and_then(|query| form.with_query(&query)).unwrap_or(form);
+        let wanted = Wanted::of(&request);
         let mut noted = Noted { id: id.clone(), from: Some(from), ..Noted::default() };
         let answering = AssertUnwindSafe(self.try_answer(request, peer, &mut noted)).catch_unwind();
         let mut stage = Stage::ResponseComplete;
@@ -104,7 +101,7 @@ impl Pipeline {
                     record.responded(&status.to_json().into());
                 }
                 noted.failure = Some(status.clone());
-                answer::failure_as(&form, &status)
+                answer::failure_as(&wanted.form(), &status)
             }
             Err(_) => {
                 tracing::error!(%method, path, request = id, "answering a request panicked");
@@ -300,6 +297,29 @@ impl Pipeline {
             }
         }
         Err(Status::unavailable("the definition of this kind keeps changing; please try again"))
+    }
+}
+
+/// What a request says about the form of its answer, kept until it is known whether it fails: a failure is told in the
+/// form that was asked for, if there is one.
+struct Wanted {
+    accept: Option<HeaderValue>,
+    agent: Option<HeaderValue>,
+    uri: Uri,
+}
+
+impl Wanted {
+    fn of<B>(request: &Request<B>) -> Wanted {
+        let header = |name| request.headers().get(name).cloned();
+        Wanted { accept: header(ACCEPT), agent: header(USER_AGENT), uri: request.uri().clone() }
+    }
+
+    fn form(self) -> Accept {
+        let said = [(ACCEPT, self.accept), (USER_AGENT, self.agent)];
+        let headers = said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let form = Accept::negotiate(&headers, false).unwrap_or_default();
+        let query = Query::parse(self.uri.query().unwrap_or_default());
+        query.and_then(|query| form.with_query(&query)).unwrap_or(form)
     }
 }
 
