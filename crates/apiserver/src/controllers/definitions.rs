@@ -62,7 +62,12 @@ async fn establish(client: &Client, plane: &Plane, mut definition: Object) -> Re
     let others = snapshot.list(prefix.as_bytes()).filter_map(|(_, entry)| encode::read(entry.bytes()).ok());
     let others: Vec<Object> = others.filter(|other| other.at("spec.group") == group.as_ref()).collect();
     let taken = crd::TakenNames::of(&others);
-    let mut changed = crd::accept_names(&mut definition, &taken, &now);
+    let mut changed = false;
+    if let Some(approval) = crd::approval_condition(&definition).filter(|it| !it.is_said_by(&definition)) {
+        crd::set_condition(&mut definition, &approval, &now);
+        changed = true;
+    }
+    changed |= crd::accept_names(&mut definition, &taken, &now);
     changed |= crd::establish(&mut definition, &now);
     if !changed {
         return Ok(Next::Done);
