@@ -41,8 +41,8 @@ async fn tell(client: &Client, sample: &Value) {
     let path = sample["path"].as_str().unwrap();
     served(client, path).await;
     if definition["metadata"]["annotations"].get("api-approved.kubernetes.io").is_some() {
-        let kept = client.get(&format!("{DEFINITIONS}/{}", definition["metadata"]["name"].as_str().unwrap()));
-        let kept = kept.await.unwrap().json();
+        let path = format!("{DEFINITIONS}/{}", definition["metadata"]["name"].as_str().unwrap());
+        let kept = client.get(&path).await.unwrap().json();
         let conditions = kept["status"]["conditions"].as_array().unwrap();
         let kind = "KubernetesAPIApprovalPolicyConformant";
         let approval = conditions.iter().find(|condition| condition["type"] == kind);
