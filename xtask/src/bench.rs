@@ -29,6 +29,13 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// History, reads of the past, plans and planes of a running server.
+    #[command(disable_help_flag = true)]
+    Time {
+        /// Handed on to the bench as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
 }
 
 pub fn run(what: &What) -> Result<(), Failure> {
@@ -36,6 +43,7 @@ pub fn run(what: &What) -> Result<(), Failure> {
         What::Api { args } => bench("groundplane", "api", args),
         What::Design { args } => bench("design", "design", args),
         What::Store { args } => bench("store", "store", args),
+        What::Time { args } => bench("groundplane", "time", args),
     }
 }
 

@@ -83,7 +83,7 @@ impl Api {
 
     /// Waits until a change of a definition or of rights counts here, so that it holds on the next request.
     pub async fn settle(&self, group: &str, revision: Revision) {
-        if follows(group) {
+        if follows(group) || group == crate::planes::GROUP {
             self.0.followers.caught_up(revision.end()).await;
         }
     }

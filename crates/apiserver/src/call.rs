@@ -8,6 +8,7 @@ use krm::status::Status;
 use store::{Author, Fence, Key};
 
 use crate::api::Api;
+use crate::authz::Attributes;
 use crate::catalog::Catalog;
 use crate::identity::Identity;
 use crate::keys::{self, Parts};
@@ -101,6 +102,24 @@ impl Call {
     pub fn parts(&self) -> Parts<'_> {
         let (group, plural) = self.kept();
         Parts { plane: self.plane.as_str(), group, plural, namespace: &self.namespace, name: &self.name }
+    }
+
+    /// Whether who makes it may do something to objects of its kind; an error is the refusal.
+    pub fn may(&self, verb: &str, name: &str) -> Result<(), Status> {
+        let attributes = Attributes {
+            verb,
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            namespace: &self.namespace,
+            name,
+            ..Attributes::default()
+        };
+        let decision = self.api.followers().rights.decide(&self.plane, &self.who, &attributes);
+        match decision.allowed {
+            true => Ok(()),
+            false => Err(attributes.forbidden(&self.who, &decision.reason)),
+        }
     }
 
     /// There is no such object.

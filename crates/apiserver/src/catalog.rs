@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use krm::kind::{Kind, Planes};
 
 use crate::plane::Plane;
+use crate::retention::Policies;
 
 /// The kinds of one plane at one moment.
 #[derive(Default)]
@@ -63,6 +64,8 @@ pub struct Kinds {
     projects: ArcSwap<HashMap<Plane, Arc<Catalog>>>,
     /// By which fields objects of kinds that users defined are found.
     selectable: ArcSwap<HashMap<(Plane, String, String), Vec<String>>>,
+    /// How long the past of each is kept.
+    pub retention: Policies,
 }
 
 impl Kinds {
@@ -79,6 +82,7 @@ impl Kinds {
             project: Arc::new(of(Planes::Project)),
             projects: ArcSwap::default(),
             selectable: ArcSwap::default(),
+            retention: Policies::default(),
             built_in,
         }
     }

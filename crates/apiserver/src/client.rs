@@ -55,6 +55,11 @@ impl Client {
         Client { fence: Some(fence), ..self.clone() }
     }
 
+    /// The lease without which its writes must not land.
+    pub fn fence(&self) -> Option<&Fence> {
+        self.fence.as_ref()
+    }
+
     /// The server it works on.
     pub fn api(&self) -> &Api {
         &self.api

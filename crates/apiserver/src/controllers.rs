@@ -8,6 +8,7 @@ pub mod definitions;
 pub mod elected;
 pub mod garbage;
 pub mod namespaces;
+pub mod projects;
 pub mod queue;
 
 use std::future::Future;

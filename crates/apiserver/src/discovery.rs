@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
-use krm::kind::{Kind, Origin, Scope, Subresource, Version};
+use krm::kind::{History, Kind, Origin, Scope, Subresource, Version};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -192,6 +192,16 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
     if !kind.strategic && kind.origin == Origin::BuiltIn && kind.takes("get") {
         let of = Some(("groundplane.dev", "v1alpha1", "ReferrerList"));
         parts.push(Part { name: "referrers", verbs: &["get"], of });
+        if kind.history != History::None {
+            let of = |kind| Some(("groundplane.dev", "v1alpha1", kind));
+            parts.push(Part { name: "history", verbs: &["get"], of: of("RevisionList") });
+            parts.push(Part { name: "restore", verbs: &["create"], of: of("RestoreOptions") });
+            parts.push(Part { name: "undo", verbs: &["create"], of: of("UndoOptions") });
+        }
+    }
+    if kind.group == crate::transaction::GROUP && kind.names.plural == "plans" {
+        let of = Some(("groundplane.dev", "v1alpha1", "Transaction"));
+        parts.push(Part { name: "apply", verbs: &["create"], of });
     }
     parts
 }

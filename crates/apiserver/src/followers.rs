@@ -8,6 +8,7 @@ use crate::api::Api;
 use crate::definitions::Definitions;
 use crate::encode;
 use crate::keys;
+use crate::retention::Policies;
 use crate::rights::Rights;
 
 /// Everything that follows the store.
@@ -71,6 +72,7 @@ impl Followers {
     async fn take_in(&self, api: &Api, key: &Key, after: Option<(&Object, Version)>) {
         let Some(parts) = keys::parts(key) else { return };
         self.rights.take_in(&parts, after.map(|(object, _)| object));
+        api.kinds().retention.take_in(&parts, after.map(|(object, _)| object));
         self.definitions.take_in(api, &parts, after.map(|(object, version)| (object, version.get()))).await;
     }
 }
@@ -81,5 +83,5 @@ pub fn follows(group: &str) -> bool {
 }
 
 fn is_of_interest(key: &Key) -> bool {
-    keys::parts(key).is_some_and(|parts| follows(parts.group))
+    keys::parts(key).is_some_and(|parts| follows(parts.group) || Policies::is_one(&parts))
 }

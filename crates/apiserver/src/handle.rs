@@ -1,9 +1,13 @@
 //! From a request to its answer.
 
+pub mod backup;
+pub mod beyond;
 pub mod body;
 pub mod other;
+pub mod past;
 pub mod resource;
 pub mod reviews;
 pub mod subresource;
 pub mod verb;
+pub mod verification;
 pub mod websocket;

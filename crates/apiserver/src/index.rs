@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::{Address, Kind, Origin, Selected};
+use krm::kind::{Address, History, Kind, Origin, Selected};
 use krm::selector::field_text;
-use store::{Key, Model, Term};
+use store::{Key, Model, Retention, Term};
 
 use crate::catalog::Kinds;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
+use crate::search::words;
 
 /// Tells the store the terms of each object.
 pub struct Index(pub Arc<Kinds>);
@@ -38,8 +39,27 @@ impl Model for Index {
         } else {
             by_fields(&self.0.selected(&plane, parts.group, parts.plural), None, &parts, &object, terms);
         }
+        if kind.is_none_or(|kind| kind.history != History::None && kind.mirror.is_none()) {
+            let fields = searched(&self.0, &plane, kind.map(|kind| &**kind), parts.group, parts.plural);
+            words::of(parts.plane, &object, &fields, &mut |term| terms.push(Term::index(term)));
+        }
         terms.sort_unstable();
         terms.dedup();
+    }
+
+    fn retention(&self, key: &Key) -> Retention {
+        keys::parts(key)
+            .map_or_else(Retention::default, |parts| self.0.retention.of(parts.group, parts.plural))
+    }
+}
+
+/// The fields by which a search finds objects of a kind: those it declares, or, of a kind that users defined, those that can
+/// be selected by. Of what is secret none.
+pub fn searched(kinds: &Kinds, plane: &Plane, kind: Option<&Kind>, group: &str, plural: &str) -> Vec<String> {
+    match kind {
+        Some(kind) if kind.secret => Vec::new(),
+        Some(kind) if kind.origin == Origin::BuiltIn => kind.searchable.clone(),
+        _ => kinds.selected(plane, group, plural),
     }
 }
 

@@ -1,5 +1,6 @@
-//! The kinds of Kubernetes that clients expect of any API server. Each is one file.
+//! The kinds of Kubernetes that clients expect of any API server, and those of this server's own. Each is one file.
 
+mod beyond;
 mod columns;
 mod config_map;
 mod custom_resource_definition;
@@ -7,6 +8,7 @@ mod declare;
 mod event;
 mod lease;
 mod namespace;
+mod project;
 mod rbac;
 mod reference;
 mod reviews;
@@ -32,8 +34,10 @@ pub fn all() -> Vec<Kind> {
         event::mirror::kind(),
         lease::kind(),
         custom_resource_definition::kind(),
+        project::kind(),
     ];
     kinds.extend(rbac::kinds());
     kinds.extend(reviews::kinds());
+    kinds.extend(beyond::kinds());
     kinds
 }

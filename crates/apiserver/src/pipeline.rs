@@ -22,11 +22,12 @@ use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
 use crate::handle::verb::Verb;
-use crate::handle::{other, reviews};
+use crate::handle::{beyond, other, past, reviews};
 use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
 use crate::metrics::{Labels, Metrics};
 use crate::plane::Plane;
+use crate::planes;
 use crate::request::accept::Accept;
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
@@ -184,7 +185,7 @@ impl Pipeline {
             (false, _) => Load::Write,
         };
         let ticket = self.limits.enter(&known.who.user, load)?;
-        let body = body::read(&known.headers, body).await?;
+        let body = body::read(&known.headers, body, beyond::most_bytes(&known.route)).await?;
         if let Some(record) = &mut noted.record {
             record.requested(&body);
         }
@@ -216,6 +217,7 @@ impl Pipeline {
             }
             known.really = Some(std::mem::replace(&mut known.who, acted.identity));
         }
+        planes::admit(&self.api, &known.plane, &known.who)?;
         let attributes = known.attributes();
         let decision = rights.decide(&known.who, &attributes);
         if let Some(record) = &mut noted.record {
@@ -263,12 +265,17 @@ impl Pipeline {
         body: Bytes,
         mut watching: Watching,
     ) -> Result<Answer, Status> {
+        let message = past::message_in(&known.headers)?;
+        planes::furnish(&self.api, &known.plane).await?;
+        if matches!(known.method, Method::POST | Method::PUT | Method::PATCH) {
+            planes::takes_content(&self.api, &known.plane)?;
+        }
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
             let Some((kind, version)) = resource::find(&catalog, target)? else {
                 return Ok(answer::page_not_found());
             };
-            let call = resource::call(
+            let mut call = resource::call(
                 &self.api,
                 known.plane.clone(),
                 catalog,
@@ -278,8 +285,19 @@ impl Pipeline {
                 known.who.clone(),
                 &known.headers,
             );
+            call.message.clone_from(&message);
             if let Some(review) = reviews::of(&call, target) {
                 return review.answer(self, known, &call, &body).await;
+            }
+            if let Some(asked) = beyond::of(&call, target, &known.method) {
+                match asked.answer(known, call, &body).await {
+                    Err(status) if status.reason == STALE_KIND => {
+                        let now = self.api.store().latest();
+                        self.api.caught_up(now.version()).await;
+                        continue;
+                    }
+                    answered => return answered,
+                }
             }
             let asked = Asked {
                 method: known.method.clone(),

@@ -9,6 +9,7 @@ pub mod delete;
 pub mod guarded;
 pub mod ownership;
 pub mod patch;
+pub mod proposal;
 pub mod references;
 pub mod scale;
 pub mod update;
@@ -29,6 +30,7 @@ use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use guarded::Guarded;
 use krm::kind::{History, Origin};
+pub use proposal::Proposal;
 
 /// How long a write goes on trying while others keep changing what it depends on.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -233,7 +235,7 @@ pub fn is_stored_so(call: &Call, entry: &Entry, wanted: &Object) -> bool {
 }
 
 /// The identity of an object: its uid, read as the number it is.
-fn uid(object: &Object) -> Uid {
+pub fn uid(object: &Object) -> Uid {
     let mut bytes = [0; 16];
     let digits: Vec<u8> = object
         .uid()

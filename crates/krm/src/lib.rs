@@ -7,6 +7,7 @@ pub mod body;
 pub mod cel;
 pub mod crd;
 pub mod decode;
+pub mod diff;
 pub mod encode;
 pub mod field;
 mod golang;

@@ -99,6 +99,11 @@ impl Entry {
         self.uid
     }
 
+    /// When this life of the key began, in microseconds since 1970, where its history is kept.
+    pub fn born(&self) -> u64 {
+        self.chain.born
+    }
+
     /// Whether the bytes are sealed; [`crate::Store::reveal`] opens them.
     pub fn is_sealed(&self) -> bool {
         self.sealed

@@ -82,6 +82,14 @@ impl Snapshot {
             .map(|(_, key)| key)
     }
 
+    /// The terms from `from` up to, not including, `to`, each with the keys of the objects that have it, in order.
+    pub fn having_between(&self, from: &Bytes, to: &Bytes) -> impl Iterator<Item = (&Bytes, &Key)> + use<'_> {
+        let start = Bound::Included((from.clone(), Key::lowest()));
+        let to = to.clone();
+        let range = self.state.postings.range((start, Bound::Unbounded));
+        range.take_while(move |(term, _)| *term < to).map(|(term, key)| (term, key))
+    }
+
     /// How many objects there are under `prefix`, and how many bytes they have.
     pub fn stats(&self, prefix: &[u8]) -> Stats {
         self.list(prefix).fold(Stats::default(), |stats, (_, entry)| Stats {

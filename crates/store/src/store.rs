@@ -147,6 +147,19 @@ pub trait Store: Send + Sync + 'static {
         Box::pin(async move { checkpoint::latest(&*self.parts().archive).await })
     }
 
+    /// The key that this store's checkpoints are signed with.
+    fn signer(&self) -> PublicKey {
+        self.parts().signing.public()
+    }
+
+    /// Whether the store still has a checkpoint that was kept elsewhere.
+    fn has_checkpoint<'a>(&'a self, kept: &'a Checkpoint) -> Later<'a, bool> {
+        Box::pin(async move {
+            let all = checkpoint::all(&*self.parts().archive).await?;
+            Ok(all.iter().any(|found| found.said == *kept))
+        })
+    }
+
     /// Writes everything, objects and history, as of one revision, in a form that either engine restores.
     /// Sealed values stay sealed.
     fn backup<'a>(&'a self, output: &'a mut (dyn Output + Send)) -> Later<'a, backup::Summary> {

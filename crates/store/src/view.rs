@@ -19,10 +19,18 @@ pub struct View {
     indexer: Indexer,
     guards: Vec<Guard>,
     guarded: BTreeSet<Key>,
+    /// Keys that must only be there.
+    existing: BTreeSet<Key>,
     buckets: BTreeSet<Bytes>,
     writes: Vec<Write>,
     /// What the writes so far make of their keys.
     written: BTreeMap<Key, Option<Arc<Entry>>>,
+    /// Who of those has which term; worked out once it is asked for.
+    terms: BTreeMap<Bytes, BTreeSet<Key>>,
+    /// The terms of each key in there.
+    indexed: BTreeMap<Key, Vec<Bytes>>,
+    /// Keys that were written since.
+    unindexed: BTreeSet<Key>,
 }
 
 impl View {
@@ -32,9 +40,13 @@ impl View {
             indexer,
             guards: Vec::new(),
             guarded: BTreeSet::new(),
+            existing: BTreeSet::new(),
             buckets: BTreeSet::new(),
             writes: Vec::new(),
             written: BTreeMap::new(),
+            terms: BTreeMap::new(),
+            indexed: BTreeMap::new(),
+            unindexed: BTreeSet::new(),
         }
     }
 
@@ -62,11 +74,10 @@ impl View {
             return written.is_some();
         }
         let found = self.snapshot.get(key).is_some();
-        if !self.guarded.contains(key) {
-            self.guards.push(match found {
-                true => Guard::Exists(key.clone()),
-                false => Guard::At { key: key.clone(), version: Version::ZERO },
-            });
+        if !found {
+            self.get(key);
+        } else if !self.guarded.contains(key) && self.existing.insert(key.clone()) {
+            self.guards.push(Guard::Exists(key.clone()));
         }
         found
     }
@@ -81,18 +92,50 @@ impl View {
     }
 
     /// The objects that have `term` as far as this revision knows, without guarding the answer.
-    pub fn having(&self, term: &Bytes) -> Vec<(Key, Arc<Entry>)> {
+    pub fn having(&mut self, term: &Bytes) -> Vec<(Key, Arc<Entry>)> {
+        self.index_written();
         let stored = self.snapshot.having(term).filter(|key| !self.written.contains_key(*key));
         let stored = stored.filter_map(|key| Some((key.clone(), self.snapshot.get(key)?.clone())));
         let mut members: BTreeMap<Key, Arc<Entry>> = stored.collect();
-        for (key, entry) in &self.written {
-            if let Some(entry) = entry
-                && self.indexer.terms(key, entry).iter().any(|found| found.bytes == *term)
-            {
+        for key in self.terms.get(term).into_iter().flatten() {
+            if let Some(Some(entry)) = self.written.get(key) {
                 members.insert(key.clone(), entry.clone());
             }
         }
         members.into_iter().collect()
+    }
+
+    /// The objects that had `term` before this transaction, and at which versions; not guarded.
+    pub fn had(&self, term: &Bytes) -> Vec<(Key, Version)> {
+        let had = self.snapshot.having(term);
+        had.filter_map(|key| Some((key.clone(), self.snapshot.get(key)?.version))).collect()
+    }
+
+    fn index_written(&mut self) {
+        for key in std::mem::take(&mut self.unindexed) {
+            for term in self.indexed.remove(&key).into_iter().flatten() {
+                if let Some(keys) = self.terms.get_mut(&term) {
+                    keys.remove(&key);
+                }
+            }
+            let Some(Some(entry)) = self.written.get(&key) else { continue };
+            let terms: Vec<Bytes> =
+                self.indexer.terms(&key, entry).into_iter().map(|term| term.bytes).collect();
+            for term in &terms {
+                self.terms.entry(term.clone()).or_default().insert(key.clone());
+            }
+            self.indexed.insert(key, terms);
+        }
+    }
+
+    /// What was read so far, as the guards that it makes.
+    pub fn guards(&self) -> &[Guard] {
+        &self.guards
+    }
+
+    /// The keys that are written so far, in the order in which the commit has them.
+    pub fn written_keys(&self) -> impl Iterator<Item = &Key> {
+        self.writes.iter().map(Write::key)
     }
 
     /// The bytes of an object, opened when they are sealed.
@@ -120,18 +163,21 @@ impl View {
             stamp: put.body.stamp,
             bytes: put.body.at(Version::ZERO),
         };
-        self.written.insert(put.key.clone(), Some(Arc::new(entry)));
-        self.replace(Write::Put(put));
+        let again = self.written.insert(put.key.clone(), Some(Arc::new(entry))).is_some();
+        self.replace(Write::Put(put), again);
     }
 
     /// Deletes an object.
     pub fn delete(&mut self, key: Key, verb: impl Into<Cow<'static, str>>) {
-        self.written.insert(key.clone(), None);
-        self.replace(Write::Delete { key, verb: verb.into() });
+        let again = self.written.insert(key.clone(), None).is_some();
+        self.replace(Write::Delete { key, verb: verb.into() }, again);
     }
 
-    fn replace(&mut self, write: Write) {
-        self.writes.retain(|earlier| earlier.key() != write.key());
+    fn replace(&mut self, write: Write, again: bool) {
+        if again {
+            self.writes.retain(|earlier| earlier.key() != write.key());
+        }
+        self.unindexed.insert(write.key().clone());
         self.writes.push(write);
     }
 

@@ -48,6 +48,9 @@ pub fn bootstrap_objects() -> Vec<Object> {
                     &["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
                 ),
                 Rule::on(&["create"], &["authentication.k8s.io"], &["selfsubjectreviews"]),
+                // A search finds what whoever asks may see, and each item of a transaction takes a right of its own.
+                Rule::on(&["list"], &["groundplane.dev"], &["search"]),
+                Rule::on(&["create"], &["groundplane.dev"], &["transactions"]),
             ],
         ),
         role(
@@ -98,6 +101,8 @@ pub fn bootstrap_objects() -> Vec<Object> {
                 Rule::on(&["create"], &[""], &["serviceaccounts/token"]),
                 Rule::on(WRITE, &["", "events.k8s.io"], &["events"]),
                 Rule::on(READ_WRITE, &["coordination.k8s.io"], &["leases"]),
+                // Each of them asks for the right to what it does, too.
+                Rule::on(&["create"], &["*"], &["*/restore", "*/undo"]),
             ],
         ),
         part(
@@ -109,6 +114,8 @@ pub fn bootstrap_objects() -> Vec<Object> {
                 // In a namespace this reads that namespace: it tells which ones somebody has access to.
                 Rule::on(READ, &[""], &["namespaces"]),
                 Rule::on(READ, &["", "events.k8s.io"], &["events"]),
+                // Both ask for the right to read the object, too.
+                Rule::on(&["get"], &["*"], &["*/history", "*/referrers"]),
             ],
         ),
         sum("view", Some("edit")),

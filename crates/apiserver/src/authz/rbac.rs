@@ -73,6 +73,8 @@ pub struct Rbac {
     bindings: HashMap<RbacKey, Binding>,
     cluster_grants: Grants,
     grants: HashMap<Arc<str>, Grants>,
+    /// Roles and bindings that count here without being kept here, unless one here has the same name.
+    below: Option<Arc<Rbac>>,
 }
 
 impl Rbac {
@@ -90,6 +92,28 @@ impl Rbac {
             rbac.put(&RbacKey::of(kind, object), object);
         }
         rbac
+    }
+
+    /// An index without objects of its own, in which those of another count.
+    pub fn on(below: Arc<Rbac>) -> Rbac {
+        Rbac { below: Some(below), ..Rbac::default() }
+    }
+
+    /// The same without objects of its own.
+    pub fn bare(&self) -> Rbac {
+        Rbac { below: self.below.clone(), ..Rbac::default() }
+    }
+
+    /// Whether anything here is granted to somebody, in whatever namespace.
+    pub fn knows(&self, who: &Identity) -> bool {
+        let mut all = std::iter::once(&self.cluster_grants).chain(self.grants.values());
+        all.any(|grants| grants.of(who).any(|(_, given)| !given.is_empty()))
+    }
+
+    /// Where a cluster role that is not kept here is kept.
+    fn below_for(&self, role: &RoleName) -> Option<&Rbac> {
+        let below = self.below.as_deref()?;
+        (role.cluster && self.cluster_roles.get(&role.name).is_none()).then_some(below)
     }
 
     /// Takes in an object, new or changed.
@@ -162,6 +186,9 @@ impl Rbac {
     }
 
     fn resolve(&self, namespace: &str, role: &RoleName) -> Option<Vec<&Rule>> {
+        if let Some(below) = self.below_for(role) {
+            return below.resolve(namespace, role);
+        }
         if role.cluster {
             self.cluster_roles.get(&role.name)?;
             return Some(self.aggregation.rules(&self.cluster_roles, &role.name));
@@ -170,6 +197,9 @@ impl Rbac {
     }
 
     fn role_allows(&self, namespace: &str, role: &RoleName, what: &Attributes<'_>) -> bool {
+        if let Some(below) = self.below_for(role) {
+            return below.role_allows(namespace, role, what);
+        }
         if role.cluster {
             return self.aggregation.allows(&self.cluster_roles, &role.name, what);
         }
@@ -180,7 +210,7 @@ impl Rbac {
     /// The first of the given roles that allows this.
     fn allowing<'a>(&self, namespace: &str, given: &'a Given, what: &Attributes<'_>) -> Option<&'a RoleName> {
         let allows = |role: &RoleName| self.role_allows(namespace, role, what);
-        if given.len() <= MANY_ROLES {
+        if given.len() <= MANY_ROLES || self.below.is_some() {
             return given.keys().find(|role| allows(role));
         }
         let mut concerned = BTreeSet::new();
@@ -204,7 +234,7 @@ impl Rbac {
             for (_, given) in grants.of(who) {
                 for role in given.keys().take(MANY_ROLES) {
                     let there = match role.cluster {
-                        true => self.cluster_roles.get(&role.name).is_some(),
+                        true => self.resolve("", role).is_some(),
                         false => self.roles.get(scope).is_some_and(|shelf| shelf.get(&role.name).is_some()),
                     };
                     if !there && found.len() < MOST_MISSING_TOLD {
@@ -231,6 +261,11 @@ impl Authorizer for Rbac {
                 return Decision::allow(told(binding, scope, role, *kind, subject));
             }
         }
+        if let Some(below) = self.below.as_ref().map(|below| below.decide(who, what))
+            && below.allowed
+        {
+            return below;
+        }
         match joined(&self.missing(who, what.namespace)) {
             Some(errors) => Decision::deny(format!("RBAC: {errors}")),
             None => Decision::deny(""),
@@ -254,6 +289,12 @@ impl Authorizer for Rbac {
             for role in by_binding.values() {
                 rules.extend(self.resolve(scope, role).into_iter().flatten().cloned());
             }
+        }
+        if let Some(below) = &self.below {
+            // Who may do everything was told so above.
+            let mut anybody = who.clone();
+            anybody.groups.retain(|group| &**group != MASTERS);
+            rules.extend(below.rules_for(&anybody, namespace).rules);
         }
         RulesFound { rules, error: joined(&self.missing(who, namespace)).unwrap_or_default() }
     }

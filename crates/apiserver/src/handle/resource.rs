@@ -181,7 +181,11 @@ pub fn not_supported(kind: &Kind, verb: &str) -> Status {
 
 async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
-    let bytes = read::get::get(call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
+    let version = asked.query.get("resourceVersion").unwrap_or_default();
+    let bytes = match asked.query.get("asOf") {
+        None => read::get::get(call, version).await?,
+        Some(text) => read::get::as_of(call, text, version).await?,
+    };
     match (accept.form, call.kind.strategic) {
         (Form::PartialList, false) => return Err(Status::failure(500, "", "content is not a list")),
         (Form::PartialList, true) => {
@@ -198,6 +202,9 @@ async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
 
 async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     let mut options = ListOptions::read(&asked.query)?;
+    if options.as_of.is_some() {
+        return Err(Status::bad_request("asOf: the past can be listed, not watched"));
+    }
     if !call.name.is_empty() {
         options.field_selector = of_one(&options.field_selector, &call.name)?;
     }
@@ -321,7 +328,11 @@ async fn delete_collection(call: &Arc<Call>, asked: &Asked) -> Result<Answer, St
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let body = decode_options(&asked.headers, &asked.body)?;
     let options = DeleteOptions::read(&asked.query, body.as_ref())?;
-    let listed = read::list::list(call, &ListOptions::read(&asked.query)?).await?;
+    let which = ListOptions::read(&asked.query)?;
+    if which.as_of.is_some() {
+        return Err(Status::bad_request("asOf: what was can be read, not deleted"));
+    }
+    let listed = read::list::list(call, &which).await?;
     for (key, _) in &listed.items {
         let Some(parts) = crate::keys::parts(key) else { continue };
         let mut one = Call::clone(call);
@@ -361,7 +372,7 @@ pub fn call(
         subresource: target.subresource.clone(),
         who,
         agent: text("user-agent").unwrap_or_default(),
-        message: text("groundplane-change-message").filter(|message| !message.is_empty()),
+        message: None,
         fence: None,
     }
 }

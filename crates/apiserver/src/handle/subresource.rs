@@ -1,4 +1,4 @@
-//! Parts of objects with paths of their own: status, scale, finalize, referrers.
+//! Parts of objects with paths of their own: status, scale, finalize, referrers, history.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use krm::status::Status;
 use serde_json::{Value, json};
 
 use super::body::decode;
+use super::past;
 use super::resource::{Asked, not_supported, patch, respond};
 use super::verb::Verb;
 use crate::answer::{self, Answer};
@@ -31,6 +32,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
             "scale" => call.version().scale().is_some(),
             "finalize" => is_namespace,
             "referrers" => true,
+            "history" | "undo" | "restore" => call.kind.takes("get"),
             _ => false,
         };
     if !known {
@@ -38,6 +40,9 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
     }
     let deprecated = call.version().deprecated.clone();
     let mut answer = match (target.subresource.as_str(), verb) {
+        ("history", Verb::Get) => past::tell_history(&call, &asked).await?,
+        ("undo", Verb::Create) => past::undo(call, &asked).await?,
+        ("restore", Verb::Create) => past::bring_back(call, &asked).await?,
         ("referrers", Verb::Get) => who_refers(&call, &asked).await?,
         ("scale", Verb::Get | Verb::Update | Verb::Patch) => scale(Arc::new(call), verb, asked).await?,
         ("finalize", Verb::Update) => replace(Arc::new(call), asked).await?,
@@ -45,7 +50,11 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
             call.subresource = "status".into();
             let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
             let version = asked.query.get("resourceVersion").unwrap_or_default();
-            answer::object::stored(&call, &accept, 200, read::get::get(&call, version).await?)?
+            let bytes = match asked.query.get("asOf") {
+                None => read::get::get(&call, version).await?,
+                Some(text) => read::get::as_of(&call, text, version).await?,
+            };
+            answer::object::stored(&call, &accept, 200, bytes)?
         }
         ("status", Verb::Update) => replace(Arc::new(call), asked).await?,
         ("status", Verb::Patch) => patch(&Arc::new(call), &asked).await?,
@@ -71,6 +80,7 @@ async fn replace(call: Arc<Call>, asked: Asked) -> Result<Answer, Status> {
 
 /// Everybody who points at the object, by kind and field.
 async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    call.may("get", &call.name)?;
     let accept = Accept::negotiate(&asked.headers, false)?;
     let snapshot = call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
     if snapshot.get(&call.key()?).is_none() {
@@ -149,7 +159,8 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
             Some(Patch::Apply(..)) => write::scale::take_over(call, &asked, &mut new),
             _ => write::scale::own(call, &decided, &live, &asked, &mut new),
         }
-        write::update::replace(call, view, &decided, &entry, &old, new, "scale", warnings)
+        let found = (entry, old);
+        write::update::begin(call, &decided, found, new, "scale", warnings)?.settle(call, view)
     });
     let Written { bytes, warnings, .. } = written.await?;
     let made = write::scale::of(&scale, &encode::read(&bytes)?)?;

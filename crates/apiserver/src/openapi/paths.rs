@@ -174,6 +174,9 @@ impl Place<'_> {
     fn body(&self, verb: &str) -> Option<Body> {
         let media = if self.kind.strategic { ANY } else { JSON_OR_YAML };
         let body = |definition: String, required, media| Some(Body { definition, required, media });
+        if let Some(takes) = self.part().and_then(|part| part.takes) {
+            return body(takes.to_owned(), false, media);
+        }
         match verb {
             "create" | "update" => body(self.object(), true, media),
             "patch" if self.kind.strategic => body(PATCH.to_owned(), true, STRATEGIC_PATCHES),

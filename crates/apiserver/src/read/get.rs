@@ -8,6 +8,7 @@ use store::{Snapshot, Version};
 
 use crate::api::{Api, store_failure};
 use crate::call::Call;
+use crate::past::as_of::AsOf;
 use crate::present::Presenter;
 
 /// The bytes of the object at the call's version, no older than `resource_version` says.
@@ -23,6 +24,22 @@ pub async fn get(call: &Call, resource_version: &str) -> Result<Bytes, Status> {
     let key = call.key()?;
     let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?;
     Presenter::new(&call.api, &call.kind, call.version).bytes(&key, entry)
+}
+
+/// The bytes of the object as it was at a time or revision.
+pub async fn as_of(call: &Call, text: &str, resource_version: &str) -> Result<Bytes, Status> {
+    not_both(resource_version)?;
+    let entry = AsOf::parse(text, call.api.now())?.object(call).await?;
+    let entry = entry.ok_or_else(|| call.not_found())?;
+    Presenter::new(&call.api, &call.kind, call.version).bytes(&call.key()?, &entry)
+}
+
+/// The past is asked for in one way.
+pub fn not_both(resource_version: &str) -> Result<(), Status> {
+    match resource_version {
+        "" | "0" => Ok(()),
+        _ => Err(Status::bad_request("asOf: resourceVersion can't be given with it")),
+    }
 }
 
 /// Reads a version that a client names.

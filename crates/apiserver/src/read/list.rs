@@ -5,10 +5,11 @@ use std::sync::Arc;
 use krm::status::Status;
 use store::{Entry, Key, Revision, Snapshot};
 
-use super::get::{no_older_than, parse_version, too_far_ahead};
+use super::get::{no_older_than, not_both, parse_version, too_far_ahead};
 use super::resume::Resume;
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::past::as_of::AsOf;
 use crate::request::query::ListOptions;
 use crate::select::Selection;
 
@@ -126,6 +127,9 @@ struct Place {
 
 impl Place {
     async fn of(call: &Call, options: &ListOptions) -> Result<Place, Status> {
+        if let Some(text) = &options.as_of {
+            return Place::past(call, options, text).await;
+        }
         if !options.resume.is_empty() {
             return Place::resumed(call, options).await;
         }
@@ -153,6 +157,21 @@ impl Place {
                 Ok(Place { asked: Some(text.to_owned()), ..from(snapshot) })
             }
         }
+    }
+
+    /// A list of the past; its further pages are at the revision of the first.
+    async fn past(call: &Call, options: &ListOptions, text: &str) -> Result<Place, Status> {
+        not_both(&options.resource_version)?;
+        let as_of = AsOf::parse(text, call.api.now())?;
+        if options.resume.is_empty() {
+            return Ok(Place { snapshot: as_of.list(call).await?, after: None, left: None, asked: None });
+        }
+        let resume = Resume::read(&options.resume)?;
+        let after = Key::new(format!("{}{}", call.prefix(), resume.start()))
+            .map_err(|error| Status::bad_request(error.to_string()))?;
+        let as_of = resume.revision().map_or(as_of, AsOf::revision);
+        let snapshot = as_of.list(call).await?;
+        Ok(Place { snapshot, after: Some(after), left: resume.left(), asked: None })
     }
 
     async fn resumed(call: &Call, options: &ListOptions) -> Result<Place, Status> {

@@ -9,33 +9,33 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use krm::status::Status;
 
-/// How long a body may be.
+/// How long a body may be, of all but transactions and plans.
 pub const LIMIT: usize = 3 << 20;
 /// How long its bytes may stay away.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Reads the whole body.
-pub async fn read<B>(headers: &HeaderMap, body: B) -> Result<Bytes, Status>
+/// Reads the whole body, of at most `limit` bytes.
+pub async fn read<B>(headers: &HeaderMap, body: B, limit: usize) -> Result<Bytes, Status>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let mut body = body;
-    if declared.is_some_and(|length: usize| length > LIMIT) {
+    if declared.is_some_and(|length: usize| length > limit) {
         throw_away(&mut body).await;
-        return Err(too_large());
+        return Err(too_large(limit));
     }
-    let mut whole = BytesMut::with_capacity(declared.unwrap_or(0));
+    let mut whole = BytesMut::with_capacity(declared.unwrap_or(0).min(LIMIT));
     loop {
         let frame = tokio::time::timeout(PATIENCE, body.frame()).await;
         let frame = frame.map_err(|_| Status::timeout("the request's body did not arrive in time", 1))?;
         let Some(frame) = frame else { return Ok(whole.freeze()) };
         let frame = frame.map_err(|error| Status::bad_request(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        if whole.len() + data.len() > LIMIT {
+        if whole.len() + data.len() > limit {
             throw_away(&mut body).await;
-            return Err(too_large());
+            return Err(too_large(limit));
         }
         whole.extend_from_slice(&data);
     }
@@ -59,8 +59,8 @@ where
     let _ = tokio::time::timeout(Duration::from_secs(5), reading).await;
 }
 
-fn too_large() -> Status {
-    Status::too_large(format!("Request entity too large: limit is {LIMIT}"))
+fn too_large(limit: usize) -> Status {
+    Status::too_large(format!("Request entity too large: limit is {limit}"))
 }
 
 /// How a body is written.

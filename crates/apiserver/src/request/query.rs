@@ -89,6 +89,8 @@ pub struct ListOptions {
     pub resume: String,
     /// A watch that begins with what is there.
     pub initial_events: Option<bool>,
+    /// A time or a revision at which to look; the present unless said.
+    pub as_of: Option<String>,
 }
 
 impl ListOptions {
@@ -106,6 +108,7 @@ impl ListOptions {
             limit: query.number("limit")?.unwrap_or(0),
             resume: text("continue"),
             initial_events: query.flag("sendInitialEvents"),
+            as_of: query.get("asOf").map(str::to_owned),
         };
         let errors = if options.watch { options.watch_errors() } else { options.list_errors() };
         match errors.is_empty() {

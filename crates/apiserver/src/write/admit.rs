@@ -282,20 +282,27 @@ fn fields(call: &Call, change: &RawChange<'_>, warnings: &mut Vec<String>) -> Ve
 
 fn rules(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Status> {
     let name = change.new.or(change.old).map_or("", Object::name);
-    let mut guarded = Guarded::new(view, &call.plane);
+    let newcomer = change.old.is_none().then(|| call.key_of(name).ok()).flatten();
+    let mut guarded = Guarded::new(view, &call.plane).making(newcomer);
     let mut view = krm::kind::View::new(&mut guarded);
-    let mut errors = Vec::new();
+    let (mut errors, mut forbidden, mut conflicts) = (Vec::new(), Vec::new(), Vec::new());
     for rule in &call.kind.rules {
         match rule(change, &mut view) {
             Ok(()) => {}
             Err(Refusal::Invalid(found)) => errors.extend(found),
-            Err(Refusal::Forbidden(why)) => return Err(Status::forbidden(&call.kind.resource(), name, why)),
-            Err(Refusal::Conflict(why)) => return Err(Status::conflict(&call.kind.resource(), name, why)),
+            Err(Refusal::Forbidden(why)) => forbidden.push(why),
+            Err(Refusal::Conflict(why)) => conflicts.push(why),
         }
     }
-    match errors.is_empty() {
+    if !forbidden.is_empty() {
+        return Err(Status::forbidden(&call.kind.resource(), name, forbidden.join("; ")));
+    }
+    if !errors.is_empty() {
+        return Err(Status::invalid(&call.kind.subject(), name, &errors));
+    }
+    match conflicts.is_empty() {
         true => Ok(()),
-        false => Err(Status::invalid(&call.kind.subject(), name, &errors)),
+        false => Err(Status::conflict(&call.kind.resource(), name, conflicts.join("; "))),
     }
 }
 

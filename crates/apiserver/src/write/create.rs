@@ -1,13 +1,13 @@
 //! Creating an object.
 
 use krm::Object;
-use krm::kind::RawChange;
 use krm::status::Status;
 use serde_json::Value;
 use store::View;
 
-use super::{Decided, Fate, admit, ownership, put};
+use super::{Decided, Fate, Proposal, admit, ownership, put};
 use crate::call::Call;
+use crate::planes;
 use crate::read::resume::random;
 use crate::request::query::WriteOptions;
 
@@ -19,9 +19,20 @@ pub fn decide(
     call: &Call,
     view: &mut View,
     options: &WriteOptions,
-    mut object: Object,
-    mut warnings: Vec<String>,
+    object: Object,
+    warnings: Vec<String>,
 ) -> Result<Decided, Status> {
+    propose(call, view, options, object, warnings)?.settle(call, view)
+}
+
+/// What a new object would be.
+pub fn propose(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    mut object: Object,
+    warnings: Vec<String>,
+) -> Result<Proposal, Status> {
     admit::kind_is_current(call, view, Some(object.name()))?;
     if !matches!(object.resource_version(), "" | "0") {
         let why = "resourceVersion should not be set on objects to be created";
@@ -29,17 +40,18 @@ pub fn decide(
     }
     fill_in(call, &mut object);
     ownership::on_write(call, None, &mut object, options);
-    finish(call, view, object, "create", &mut warnings).map(|fate| Decided { fate, warnings })
+    begin(call, view, object, "create", warnings)
 }
 
-/// Everything after it is known what the object is to be: names, checks, rules, the write.
-pub fn finish(
+/// Everything after it is known what the object is to be, and before it is checked: its name, its namespace, what the
+/// server decides.
+pub fn begin(
     call: &Call,
     view: &mut View,
     mut object: Object,
     verb: &'static str,
-    warnings: &mut Vec<String>,
-) -> Result<Fate, Status> {
+    warnings: Vec<String>,
+) -> Result<Proposal, Status> {
     let draws = name(call, &mut object);
     admit::namespace_takes_content(call, view, object.name())?;
     if call.kind.shape.is_none() && call.version().has_status() {
@@ -48,8 +60,17 @@ pub fn finish(
     for prepare in &call.kind.prepare {
         prepare(&mut object, None, &call.subresource);
     }
-    let change = RawChange { old: None, new: Some(&object), subresource: &call.subresource };
-    admit::check(call, view, &change, warnings)?;
+    Ok(Proposal { entry: None, old: None, new: object, verb, draws, warnings })
+}
+
+/// Writes a new object, under a name that nobody has.
+pub fn land(
+    call: &Call,
+    view: &mut View,
+    object: Object,
+    draws: usize,
+    verb: &'static str,
+) -> Result<Fate, Status> {
     let mut object = super::to_storage(call, object);
     for left in (0..draws).rev() {
         if !view.exists(&call.key_of(object.name())?) {
@@ -65,6 +86,9 @@ pub fn finish(
         return Err(Status::already_exists(&call.kind.resource(), object.name()));
     }
     put(call, view, &object, verb, false)?;
+    if planes::is_project(call) {
+        planes::begin(call, view, &object)?;
+    }
     Ok(Fate::Created(object))
 }
 

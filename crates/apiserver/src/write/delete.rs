@@ -8,7 +8,7 @@ use krm::field::{FieldError, Path};
 use krm::kind::RawChange;
 use krm::status::{Details, Status, Subject};
 use serde_json::Value;
-use store::View;
+use store::{Entry, View};
 
 use super::update::{is_finished, uid_differs};
 use super::{Decided, Fate, Written, admit, current, put, references, remove};
@@ -123,6 +123,22 @@ pub fn last_state(bytes: &Bytes) -> Result<Object, Status> {
 }
 
 fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decided, Status> {
+    let deletion = propose(call, view, options)?;
+    deletion.check(call, view)?;
+    Ok(Decided { fate: deletion.land(call, view)?, warnings: Vec::new() })
+}
+
+/// A deletion before it is checked: what the object would be.
+#[derive(Clone)]
+pub struct Deletion {
+    entry: Arc<Entry>,
+    /// What is there.
+    pub old: Object,
+    new: Object,
+}
+
+/// What a deletion would make of the object.
+pub fn propose(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Deletion, Status> {
     admit::kind_is_current(call, view, None)?;
     let Some((entry, old)) = current(call, view)? else { return Err(call.not_found()) };
     preconditions(call, &old, options)?;
@@ -134,35 +150,41 @@ fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decid
             "this namespace may not be deleted",
         ));
     }
-    let fate = |fate| Ok(Decided { fate, warnings: Vec::new() });
     let mut new = old.clone();
     new.set_finalizers(finalizers(&old, options.propagation));
-    if !old.is_deleting() {
-        references::nobody_refers(call, view, &old)?;
-        admit::check(
-            call,
-            view,
-            &RawChange { old: Some(&old), new: None, subresource: "" },
-            &mut Vec::new(),
-        )?;
-        let is_simple = call.kind.mark.is_none() && is_finished(&new);
-        if is_simple {
-            remove(call, view, old.name())?;
-            return fate(Fate::Deleted(super::to_storage(call, new)));
-        }
+    let goes_at_once = call.kind.mark.is_none() && is_finished(&new);
+    if !old.is_deleting() && !goes_at_once {
         mark(call, &mut new);
     }
-    if is_finished(&new) {
-        references::nobody_refers(call, view, &old)?;
-        remove(call, view, old.name())?;
-        return fate(Fate::Deleted(super::to_storage(call, new)));
+    Ok(Deletion { entry, old, new })
+}
+
+impl Deletion {
+    /// Whether something is against it.
+    pub fn check(&self, call: &Call, view: &mut View) -> Result<(), Status> {
+        if !self.old.is_deleting() || is_finished(&self.new) {
+            references::nobody_refers(call, view, &self.old)?;
+        }
+        if !self.old.is_deleting() {
+            let change = RawChange { old: Some(&self.old), new: None, subresource: "" };
+            admit::check(call, view, &change, &mut Vec::new())?;
+        }
+        Ok(())
     }
-    if super::is_same(&old, &new) {
-        return fate(Fate::Unchanged(call.key()?, entry));
+
+    /// Takes the object away, or marks it where something has to happen before.
+    pub fn land(self, call: &Call, view: &mut View) -> Result<Fate, Status> {
+        if is_finished(&self.new) {
+            remove(call, view, self.old.name())?;
+            return Ok(Fate::Deleted(super::to_storage(call, self.new)));
+        }
+        if super::is_same(&self.old, &self.new) {
+            return Ok(Fate::Unchanged(call.key()?, self.entry));
+        }
+        let stored = super::to_storage(call, self.new);
+        put(call, view, &stored, "delete", false)?;
+        Ok(Fate::Changed(stored))
     }
-    let stored = super::to_storage(call, new);
-    put(call, view, &stored, "delete", false)?;
-    fate(Fate::Changed(stored))
 }
 
 fn mark(call: &Call, object: &mut Object) {

@@ -15,12 +15,19 @@ use crate::plane::Plane;
 pub struct Guarded<'a> {
     view: &'a mut View,
     plane: &'a Plane,
+    /// What is in no bucket yet, as far as the reader is concerned.
+    newcomer: Option<Key>,
 }
 
 impl<'a> Guarded<'a> {
     /// Reads this plane through the view.
     pub fn new(view: &'a mut View, plane: &'a Plane) -> Guarded<'a> {
-        Guarded { view, plane }
+        Guarded { view, plane, newcomer: None }
+    }
+
+    /// The same for the rules of an object that is made: whether it is written already or not, it is in no bucket.
+    pub fn making(self, key: Option<Key>) -> Guarded<'a> {
+        Guarded { newcomer: key, ..self }
     }
 
     /// The view below.
@@ -71,7 +78,8 @@ impl Reader for Guarded<'_> {
 
     fn bucket(&mut self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
         let members = self.view.bucket(&index::in_bucket(self.plane, bucket, value));
+        let others = members.into_iter().filter(|(key, _)| Some(key) != self.newcomer.as_ref());
         let open = |(key, entry): (Key, Arc<Entry>)| open(self.view, &key, &entry).ok().map(Arc::new);
-        members.into_iter().filter_map(open).collect()
+        others.filter_map(open).collect()
     }
 }

@@ -10,7 +10,7 @@ use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::{Decided, admit, current, ownership, update};
+use super::{Decided, Proposal, admit, current, ownership, update};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 
@@ -114,6 +114,16 @@ pub fn decide(
     options: &WriteOptions,
     patch: &Patch,
 ) -> Result<Decided, Status> {
+    propose(call, view, options, patch)?.settle(call, view)
+}
+
+/// What a patch would make of the object.
+pub fn propose(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    patch: &Patch,
+) -> Result<Proposal, Status> {
     let found = current(call, view)?;
     admit::kind_is_current(call, view, found.is_none().then_some(call.name.as_str()))?;
     if let Patch::Apply(wanted, warnings) = patch {
@@ -140,7 +150,7 @@ pub fn decide(
     let complaints: Vec<String> = complaints.into_iter().chain(dropped).collect();
     admit::complain(complaints, options.validation, &mut warnings).map_err(bad)?;
     admit::matches_path(call, &new, true)?;
-    update::replace(call, view, options, &entry, &old, new, "patch", warnings)
+    update::begin(call, options, (entry, old), new, "patch", warnings)
 }
 
 fn apply(
@@ -150,7 +160,7 @@ fn apply(
     found: Option<(Arc<Entry>, Object)>,
     wanted: &Object,
     mut warnings: Vec<String>,
-) -> Result<Decided, Status> {
+) -> Result<Proposal, Status> {
     if found.is_none() && !call.subresource.is_empty() {
         return Err(call.not_found());
     }
@@ -160,7 +170,7 @@ fn apply(
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
     admit::matches_path(call, &new, true)?;
     match found {
-        Some((entry, old)) => update::replace(call, view, options, &entry, &old, new, "apply", warnings),
+        Some(found) => update::begin(call, options, found, new, "apply", warnings),
         None => {
             let mut new = new;
             if !new.uid().is_empty() {
@@ -171,8 +181,7 @@ fn apply(
                 return Err(Status::conflict(&call.kind.resource(), &call.name, why));
             }
             super::create::fill_in(call, &mut new);
-            let fate = super::create::finish(call, view, new, "apply", &mut warnings)?;
-            Ok(Decided { fate, warnings })
+            super::create::begin(call, view, new, "apply", warnings)
         }
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use krm::Object;
-use krm::kind::RawChange;
 use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::{Decided, Fate, admit, current, ownership, put, references, remove};
+use super::{Decided, Fate, Proposal, admit, current, ownership, put, references, remove};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 
@@ -24,48 +23,55 @@ pub fn decide(
     object: Object,
     warnings: Vec<String>,
 ) -> Result<Decided, Status> {
+    propose(call, view, options, object, warnings)?.settle(call, view)
+}
+
+/// What an object that replaces what is there would be.
+pub fn propose(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    object: Object,
+    warnings: Vec<String>,
+) -> Result<Proposal, Status> {
     admit::kind_is_current(call, view, None)?;
     match current(call, view)? {
-        Some((entry, old)) => replace(call, view, options, &entry, &old, object, "update", warnings),
+        Some(found) => begin(call, options, found, object, "update", warnings),
         None if call.kind.create_on_update && call.subresource.is_empty() => {
-            super::create::decide(call, view, options, object, warnings)
+            super::create::propose(call, view, options, object, warnings)
         }
         None => Err(call.not_found()),
     }
 }
 
-/// Writes `new` in place of `old`.
-#[expect(clippy::too_many_arguments, reason = "all of it is what a replacement is")]
-pub fn replace(
+/// Everything before a replacement of what was found is checked.
+pub fn begin(
     call: &Call,
-    view: &mut View,
     options: &WriteOptions,
-    entry: &Arc<Entry>,
-    old: &Object,
+    found: (Arc<Entry>, Object),
     mut new: Object,
     verb: &'static str,
-    mut warnings: Vec<String>,
-) -> Result<Decided, Status> {
-    versions_agree(call, old, &new, verb)?;
-    keep(call, old, &mut new);
+    warnings: Vec<String>,
+) -> Result<Proposal, Status> {
+    let (entry, old) = found;
+    versions_agree(call, &old, &new, verb)?;
+    keep(call, &old, &mut new);
     // An apply and a change of scale have settled that already.
     if !matches!(verb, "apply" | "scale") {
-        ownership::on_write(call, Some(old), &mut new, options);
+        ownership::on_write(call, Some(&old), &mut new, options);
     }
     if call.kind.shape.is_none() {
-        restrict(call, old, &mut new);
+        restrict(call, &old, &mut new);
     }
     for prepare in &call.kind.prepare {
-        prepare(&mut new, Some(old), &call.subresource);
+        prepare(&mut new, Some(&old), &call.subresource);
     }
-    count_generation(call, old, &mut new);
-    let change = RawChange { old: Some(old), new: Some(&new), subresource: &call.subresource };
-    admit::check(call, view, &change, &mut warnings)?;
-    let fate = finish(call, view, entry, old, new, verb)?;
-    Ok(Decided { fate, warnings })
+    count_generation(call, &old, &mut new);
+    Ok(Proposal { entry: Some(entry), old: Some(old), new, verb, draws: 1, warnings })
 }
 
-fn finish(
+/// Writes `new` in place of `old`; an object that waited for nothing else goes.
+pub fn land(
     call: &Call,
     view: &mut View,
     entry: &Arc<Entry>,

@@ -11,6 +11,7 @@ use apiserver::catalog::Kinds;
 use apiserver::controllers::elected::run_elected;
 use apiserver::controllers::garbage::Garbage;
 use apiserver::controllers::namespaces::Namespaces;
+use apiserver::controllers::projects::Projects;
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::index::Index;
@@ -153,7 +154,8 @@ fn run_controllers(api: &Api) {
     let holder = apiserver::write::new_uid();
     let client = |name: &str| apiserver::client::Client::system(api, name);
     tokio::spawn(run_elected(Arc::new(Garbage), client("garbage-collector"), holder.clone()));
-    tokio::spawn(run_elected(Arc::new(Namespaces), client("namespace-controller"), holder));
+    tokio::spawn(run_elected(Arc::new(Namespaces), client("namespace-controller"), holder.clone()));
+    tokio::spawn(run_elected(Arc::new(Projects), client("project-controller"), holder));
 }
 
 /// Waits until something has come to be.

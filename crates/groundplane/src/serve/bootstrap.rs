@@ -3,12 +3,10 @@
 use apiserver::api::Api;
 use apiserver::authz;
 use apiserver::client::Client;
+use apiserver::planes::NAMESPACES;
 use krm::Object;
 
 use crate::failure::Failure;
-
-/// Namespaces that clients expect to be there.
-const NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 /// Makes what is missing, and brings the roles that ship up to date.
 pub async fn run(api: &Api) -> Result<(), Failure> {

@@ -9,12 +9,13 @@ use apiserver::controllers::definitions::DefinitionController;
 use apiserver::controllers::elected::run_elected;
 use apiserver::controllers::garbage::Garbage;
 use apiserver::controllers::namespaces::Namespaces;
+use apiserver::controllers::projects::Projects;
 use apiserver::controllers::{Controller, run};
 
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 3] = [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME];
+const CHOICES: [&str; 4] = [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME, Projects::NAME];
 
 /// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
 /// that users define would be served.
@@ -36,7 +37,10 @@ pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
         tokio::spawn(run_elected(Arc::new(Namespaces), client(Namespaces::NAME), holder.clone()));
     }
     if wanted(ClusterRoles::NAME) {
-        tokio::spawn(run_elected(Arc::new(ClusterRoles), client(ClusterRoles::NAME), holder));
+        tokio::spawn(run_elected(Arc::new(ClusterRoles), client(ClusterRoles::NAME), holder.clone()));
+    }
+    if wanted(Projects::NAME) {
+        tokio::spawn(run_elected(Arc::new(Projects), client(Projects::NAME), holder));
     }
     Ok(())
 }

@@ -1,0 +1,129 @@
+//! Projects that are being deleted: everything in their control planes goes first.
+
+use std::time::Duration;
+
+use krm::Object;
+use krm::status::Status;
+use serde_json::Value;
+use store::{Author, Entry, Key, Refused};
+
+use super::queue::Queue;
+use super::{Controller, Next};
+use crate::api::{Api, store_failure};
+use crate::client::Client;
+use crate::encode;
+use crate::keys;
+use crate::plane::Plane;
+use crate::planes::{FINALIZER, GROUP, PLURAL};
+use crate::write::delete::{DeleteOptions, Propagation};
+
+/// Objects that go in one commit, at most.
+const BATCH: usize = 256;
+/// What the garbage collector waits for; in a plane that goes there is nothing to wait for.
+const OF_GARBAGE: [&str; 2] = ["foregroundDeletion", "orphan"];
+
+/// Empties the control planes of projects that are being deleted, and lets the projects go.
+pub struct Projects;
+
+impl Controller for Projects {
+    const NAME: &'static str = "project-controller";
+
+    fn notice(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+        let is_project = |parts: &keys::Parts<'_>| {
+            parts.plane.is_empty() && parts.group == GROUP && parts.plural == PLURAL
+        };
+        if keys::parts(key).filter(is_project).is_none() {
+            return;
+        }
+        let object = after.and_then(|entry| encode::read(&api.reveal(key, entry).ok()?).ok());
+        if object.is_some_and(|object| object.is_deleting()) {
+            queue.add(key.clone());
+        }
+    }
+
+    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
+        let Some(kind) = client.api().kinds().of(&Plane::root()).resource(GROUP, PLURAL).cloned() else {
+            return Ok(Next::Done);
+        };
+        let Some(mut project) = client.read(&kind, "", parts.name) else { return Ok(Next::Done) };
+        if !project.is_deleting() || !project.finalizers().contains(&FINALIZER) {
+            return Ok(Next::Done);
+        }
+        if empty(client, &Plane::project(parts.name)).await? > 0 {
+            return Ok(Next::After(Duration::from_millis(500)));
+        }
+        let left = project.finalizers().into_iter().filter(|finalizer| *finalizer != FINALIZER);
+        let left = left.map(str::to_owned).collect();
+        project.set_finalizers(left);
+        match client.update(project).await {
+            Err(status) if status.code == 404 => Ok(Next::Done),
+            other => other.map(|_| Next::Done),
+        }
+    }
+}
+
+/// Takes everything in a plane away; what waits for a finalizer is told to go. How many objects are left.
+///
+/// All of it goes, so nobody is asked who refers to whom.
+async fn empty(client: &Client, plane: &Plane) -> Result<usize, Status> {
+    let api = client.api();
+    let snapshot = api.store().current().await.map_err(|error| store_failure(&error))?;
+    let prefix = format!("{}/", plane.as_str());
+    let (mut free, mut waiting) = (Vec::new(), Vec::new());
+    for (key, entry) in snapshot.list(prefix.as_bytes()) {
+        let object = api.reveal(key, entry).and_then(|bytes| encode::read(&bytes)).unwrap_or_default();
+        match has_to_wait(&object) {
+            true => waiting.push((key.clone(), object)),
+            false => free.push(key.clone()),
+        }
+    }
+    let most = api.store().limits().operations.map_or(BATCH, |most| (most / 4).clamp(1, BATCH));
+    for batch in free.chunks(most) {
+        remove(client, batch.to_vec()).await?;
+    }
+    for (key, object) in &waiting {
+        if !object.is_deleting() {
+            mark(&client.in_plane(plane), key).await?;
+        }
+    }
+    Ok(waiting.len())
+}
+
+fn has_to_wait(object: &Object) -> bool {
+    object.finalizers().iter().any(|finalizer| !OF_GARBAGE.contains(finalizer))
+        && object.at("metadata.finalizers").is_some_and(Value::is_array)
+}
+
+async fn remove(client: &Client, keys: Vec<Key>) -> Result<(), Status> {
+    let guard = client.fence().map(store::Fence::guard);
+    let author = Author::new("system:project-controller", Projects::NAME);
+    let removed = client.api().store().transact(author, move |view| {
+        if let Some(guard) = &guard {
+            view.guard(guard.clone());
+        }
+        for key in &keys {
+            view.delete(key.clone(), "delete");
+        }
+        Ok::<(), Status>(())
+    });
+    match removed.await {
+        Ok(_) => Ok(()),
+        Err(Refused::Store(error)) => Err(store_failure(&error)),
+        Err(Refused::Decision(status)) => Err(status),
+    }
+}
+
+async fn mark(client: &Client, key: &Key) -> Result<(), Status> {
+    let Some(parts) = keys::parts(key) else { return Ok(()) };
+    let plane = Plane::project(parts.plane);
+    let Some(kind) = client.api().kinds().of(&plane).resource(parts.group, parts.plural).cloned() else {
+        // A kind that is not served any more: nobody is left who would take the finalizer away.
+        return remove(client, vec![key.clone()]).await;
+    };
+    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+    match client.delete(&kind, parts.namespace, parts.name, &options).await {
+        Err(status) if matches!(status.code, 404 | 409) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,175 @@
+//! What the server has beyond Kubernetes: transactions, plans, search, verification, checkpoints, backups.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Method;
+use krm::Object;
+use krm::decode;
+use krm::status::Status;
+use serde_json::Value;
+
+use super::past::{message_of, text};
+use super::resource::respond;
+use super::{backup, verification};
+use crate::answer::{self, Answer};
+use crate::call::Call;
+use crate::pipeline::Known;
+use crate::request::accept::Accept;
+use crate::request::body::{self, Format};
+use crate::request::path::{Route, Target};
+use crate::request::query::WriteOptions;
+use crate::search;
+use crate::transaction::report::{self, Detail};
+use crate::transaction::{GROUP, MOST_BYTES, Spec, Work, plan, run};
+use crate::write;
+
+/// Who writes where a request does not say.
+const MANAGER: &str = "groundplane";
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beyond {
+    /// Many objects in one commit.
+    Transaction,
+    /// What that would do.
+    Plan,
+    /// That it be done.
+    ApplyPlan,
+    /// Objects by words.
+    Search,
+    /// Whether history is as it was written.
+    Verification,
+    /// The newest statement about it.
+    Checkpoint,
+    /// Everything.
+    Backup,
+}
+
+/// What a call asks for, if it is anything of this.
+pub fn of(call: &Call, target: &Target, method: &Method) -> Option<Beyond> {
+    if call.kind.group != GROUP {
+        return None;
+    }
+    match (call.kind.names.plural.as_str(), target.subresource.as_str(), method) {
+        ("transactions", "", _) => Some(Beyond::Transaction),
+        ("plans", "", &Method::POST) => Some(Beyond::Plan),
+        ("plans", "apply", _) => Some(Beyond::ApplyPlan),
+        ("search", "", _) => Some(Beyond::Search),
+        ("verifications", "", _) => Some(Beyond::Verification),
+        ("checkpoints", "", _) => Some(Beyond::Checkpoint),
+        ("backups", "", _) => Some(Beyond::Backup),
+        _ => None,
+    }
+}
+
+/// How many bytes the body of a request may have.
+pub fn most_bytes(route: &Route) -> usize {
+    match route {
+        Route::Resource(target) if target.group == GROUP => match target.resource.as_str() {
+            "transactions" | "plans" => MOST_BYTES,
+            _ => body::LIMIT,
+        },
+        _ => body::LIMIT,
+    }
+}
+
+impl Beyond {
+    /// Answers it.
+    pub async fn answer(self, known: &Known, call: Call, body: &Bytes) -> Result<Answer, Status> {
+        let method = match self {
+            Beyond::Search | Beyond::Checkpoint => [Method::GET, Method::HEAD],
+            _ => [Method::POST, Method::POST],
+        };
+        let is_named = matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan);
+        if !method.contains(&known.method) || call.name.is_empty() == is_named {
+            return Err(Status::method_not_allowed());
+        }
+        match self {
+            Beyond::Transaction => transaction(known, call, body).await,
+            Beyond::Plan => make_plan(known, call, body).await,
+            Beyond::ApplyPlan => apply_plan(known, call).await,
+            Beyond::Search => {
+                let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
+                search::answer::answer(&call, &accept, &known.query).await
+            }
+            Beyond::Verification => verification::answer(known, &call, body).await,
+            Beyond::Checkpoint => verification::checkpoint(known, &call).await,
+            Beyond::Backup => Ok(backup::answer(&call)),
+        }
+    }
+}
+
+async fn transaction(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
+    let object = read(known, body, "Transaction")?;
+    let spec = object.get("spec").cloned().unwrap_or_default();
+    let options = options(known, &mut call, &spec)?;
+    let call = Arc::new(call);
+    let items = Spec(&spec).items(&call, &options).await?;
+    let asked = |name: &str| known.query.flag(name).unwrap_or(false);
+    let detail =
+        Detail { diff: options.dry_run || asked("diff"), object: asked("object"), dry_run: options.dry_run };
+    let work = Arc::new(Work { call: call.clone(), items, options });
+    let ended = run(work, None).await?;
+    let told = report::transaction(report::status(&call, &ended, detail), call.message.as_deref());
+    Ok(answer::object::value(&accept, if detail.dry_run { 200 } else { 201 }, &told))
+}
+
+async fn make_plan(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
+    let object = read(known, body, "Plan")?;
+    let spec = object.get("spec").cloned().unwrap_or_default();
+    let options = options(known, &mut call, &spec)?;
+    let call = Arc::new(call);
+    let object = plan::make(&call, object, &options).await?;
+    write::admit::matches_path(&call, &object, false)?;
+    let decided = options.clone();
+    let written = write::run(&call, &options, move |call, view| {
+        write::create::decide(call, view, &decided, object.clone(), Vec::new())
+    });
+    respond(&call, &accept, written.await?)
+}
+
+async fn apply_plan(known: &Known, call: Call) -> Result<Answer, Status> {
+    let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
+    let mut options = WriteOptions::read(&known.query, "CreateOptions", false)?;
+    if options.manager.is_empty() {
+        options.manager = MANAGER.to_owned();
+    }
+    let code = if options.dry_run { 200 } else { 201 };
+    let (told, _) = plan::apply(&Arc::new(call), &options).await?;
+    Ok(answer::object::value(&accept, code, &told))
+}
+
+/// How everything in a transaction is written, and why.
+fn options(known: &Known, call: &mut Call, spec: &Value) -> Result<WriteOptions, Status> {
+    if let Some(message) = text(spec, "message")? {
+        call.message = Some(message_of(&message)?);
+    }
+    let mut options = WriteOptions::read(&known.query, "CreateOptions", false)?;
+    if options.manager.is_empty() {
+        options.manager = text(spec, "fieldManager")?.unwrap_or_else(|| MANAGER.to_owned());
+    }
+    options.force = options.force.or_else(|| spec.get("force").and_then(Value::as_bool));
+    Ok(options)
+}
+
+/// Reads the body as an object of one kind.
+pub fn read(known: &Known, body: &Bytes, kind: &str) -> Result<Object, Status> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(Status::bad_request(format!("the body is empty; a {kind} is needed")));
+    }
+    let format = match Format::of(&known.headers)? {
+        Format::Json => decode::Format::Json,
+        Format::Yaml => decode::Format::Yaml,
+        Format::Protobuf => return Err(Status::unsupported_media_type("application/json, application/yaml")),
+    };
+    let decoded = decode::read(body, format).map_err(|refusal| Status::bad_request(refusal.why()))?;
+    if !decoded.kind.is_empty() && decoded.kind != kind {
+        return Err(Status::bad_request(format!("the body is of kind {}, not {kind}", decoded.kind)));
+    }
+    let mut object = Object(decoded.object);
+    object.set_type(crate::transaction::API_VERSION, kind);
+    Ok(object)
+}

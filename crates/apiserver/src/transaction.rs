@@ -1,0 +1,173 @@
+//! Many objects in one commit: all of it lands, or none of it.
+//!
+//! Every item is first written into the transaction's view, then everything is checked against the outcome: rules see
+//! where it leads, not a step on the way, and all that is wrong is told at once.
+
+pub mod decide;
+pub mod item;
+pub mod order;
+pub mod plan;
+pub mod report;
+pub mod undo_many;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use krm::status::Status;
+use serde_json::Value;
+use store::{Key, Refused, Revision, View};
+
+use crate::api::store_failure;
+use crate::call::Call;
+use crate::followers::follows;
+use crate::planes;
+use crate::request::query::WriteOptions;
+use crate::write::admit::STALE_KIND;
+use decide::{Tried, decide};
+use item::Item;
+use plan::Guard;
+
+/// The group of what the server has beyond Kubernetes.
+pub const GROUP: &str = "groundplane.dev";
+/// Its version.
+pub const API_VERSION: &str = "groundplane.dev/v1alpha1";
+/// Items of one transaction, at most.
+pub const MOST_ITEMS: usize = 20_000;
+/// Bytes of the body of one, at most.
+pub const MOST_BYTES: usize = 64 << 20;
+/// How long it goes on trying while others keep changing what it depends on.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What is to be done in one commit.
+pub struct Work {
+    /// In whose name, in which plane, and why.
+    pub call: Arc<Call>,
+    /// The items, in the order in which they came.
+    pub items: Vec<Item>,
+    /// How they are written.
+    pub options: WriteOptions,
+}
+
+/// What came of it.
+pub struct Ended {
+    /// The commit; of a rehearsal the revision that it was tried on.
+    pub revision: Revision,
+    /// What came of each item, in the order in which they came.
+    pub tried: Vec<Tried>,
+    /// What a rehearsal was decided on.
+    pub guards: Vec<Guard>,
+}
+
+impl Ended {
+    /// Whether some item can't be done.
+    pub fn is_refused(&self) -> bool {
+        self.tried.iter().any(|tried| tried.outcome.is_err())
+    }
+}
+
+/// What has to hold besides, and what is written along.
+pub type Along = Arc<dyn Fn(&mut View) -> Result<(), Status> + Send + Sync>;
+
+/// Commits all of it, or finds out what would come of it when it is a rehearsal. Items that can't be done are an error
+/// unless it is one.
+pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status> {
+    let call = work.call.clone();
+    let author = call.author(&work.options.manager);
+    let dry_run = work.options.dry_run;
+    let deciding = {
+        let work = work.clone();
+        move |view: &mut View| -> Result<(Vec<Tried>, Vec<Key>), Stop> {
+            if let Some(along) = &along {
+                along(view)?;
+            }
+            let tried = decide(&work, view);
+            if let Some(stale) = tried.iter().find_map(Tried::is_behind) {
+                return Err(stale.into());
+            }
+            if dry_run || tried.iter().any(|tried| tried.outcome.is_err()) {
+                let guards = Guard::all(view);
+                return Err(Stop::Tried(Box::new(Ended { revision: view.revision(), tried, guards })));
+            }
+            Ok((tried, view.written_keys().cloned().collect()))
+        }
+    };
+    let deciding = Arc::new(deciding);
+    let begun = Instant::now();
+    let ended = loop {
+        let deciding = deciding.clone();
+        match call.api.store().transact(author.clone(), move |view: &mut View| deciding(view)).await {
+            Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
+            ended => break ended,
+        }
+    };
+    match ended {
+        Ok(((mut tried, keys), committed)) => {
+            let entries = keys.into_iter().zip(committed.entries);
+            let entries = entries.filter_map(|(key, entry)| Some((key, entry?))).collect();
+            for one in &mut tried {
+                one.committed(&entries);
+            }
+            if work.items.iter().any(Item::is_followed) {
+                call.api.caught_up(committed.revision.end()).await;
+            }
+            Ok(Ended { revision: committed.revision, tried, guards: Vec::new() })
+        }
+        Err(Refused::Store(error)) => Err(store_failure(&error)),
+        Err(Refused::Decision(Stop::Refused(status))) => Err(*status),
+        Err(Refused::Decision(Stop::Tried(ended))) if dry_run => Ok(*ended),
+        Err(Refused::Decision(Stop::Tried(ended))) => Err(report::failure(&ended.tried)),
+    }
+}
+
+/// Why a decision did not come to a commit.
+enum Stop {
+    Refused(Box<Status>),
+    Tried(Box<Ended>),
+}
+
+impl From<Status> for Stop {
+    fn from(status: Status) -> Stop {
+        Stop::Refused(Box::new(status))
+    }
+}
+
+impl Tried {
+    /// The refusal that means that this server's reading of a kind is behind.
+    fn is_behind(&self) -> Option<Status> {
+        let status = self.outcome.as_ref().err()?;
+        (status.reason == STALE_KIND).then(|| status.clone())
+    }
+}
+
+impl Item {
+    /// Whether the server keeps such objects in mind.
+    fn is_followed(&self) -> bool {
+        let Ok((call, _)) = &self.doing else { return false };
+        follows(&call.kind.group) || call.kind.group == planes::GROUP
+    }
+}
+
+/// What a body of a transaction or plan asks for.
+pub struct Spec<'a>(pub &'a Value);
+
+impl Spec<'_> {
+    /// The items that are to be done, each read as far as it can be.
+    pub async fn items(&self, call: &Arc<Call>, options: &WriteOptions) -> Result<Vec<Item>, Status> {
+        let undo = self.0.get("undo").filter(|undo| !undo.is_null());
+        let items = match (self.0.get("items"), undo) {
+            (Some(Value::Array(items)), None) => item::read_all(call, items, options).await?,
+            (None | Some(Value::Null), Some(undo)) => undo_many::items(call, undo, options).await?,
+            (Some(Value::Array(_)), Some(_)) => {
+                return Err(Status::bad_request("spec: items and undo can't both be given"));
+            }
+            _ => return Err(Status::bad_request("spec.items: a list of what is to be done is needed")),
+        };
+        match items.len() {
+            0 => Err(Status::bad_request("spec: there is nothing to be done")),
+            many if many > MOST_ITEMS => Err(Status::too_large(format!(
+                "the transaction has {many} items, and {MOST_ITEMS} are the most"
+            ))),
+            _ => Ok(items),
+        }
+    }
+}

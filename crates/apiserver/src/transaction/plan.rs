@@ -1,0 +1,247 @@
+//! Plans: what a transaction would do, kept with all that it was decided on, to be committed as it is or not at all.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::base64;
+use krm::status::{Cause, Status};
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+use store::{Key, Version, View};
+
+use super::report::Detail;
+use super::{Along, Spec, Work, report, run};
+use crate::api::store_failure;
+use crate::call::Call;
+use crate::keys;
+use crate::present::Presenter;
+use crate::request::query::WriteOptions;
+use crate::write;
+
+/// How long a plan is kept, in seconds.
+pub const KEPT_SECONDS: i64 = 24 * 3600;
+/// How many things that have changed a refusal names.
+const NAMED: usize = 5;
+
+/// Something that was read, and how it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Guard {
+    /// An object at a version; zero where there was none.
+    At(Key, Version),
+    /// An object that was there.
+    Exists(Key),
+    /// All objects that have something in common, by a digest of them and their versions.
+    Bucket(Vec<u8>, String),
+}
+
+impl Guard {
+    /// Everything that was read through a view.
+    pub fn all(view: &View) -> Vec<Guard> {
+        let guards = view.guards().iter().filter_map(|guard| match guard {
+            store::Guard::At { key, version } => Some(Guard::At(key.clone(), *version)),
+            store::Guard::Exists(key) => Some(Guard::Exists(key.clone())),
+            store::Guard::Bucket { term, .. } => Some(Guard::Bucket(term.to_vec(), members(view, term))),
+            store::Guard::Lease(_) => None,
+        });
+        guards.collect()
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Guard::At(key, version) => {
+                json!({ "key": key.to_string(), "resourceVersion": version.to_string() })
+            }
+            Guard::Exists(key) => json!({ "key": key.to_string(), "exists": true }),
+            Guard::Bucket(term, digest) => json!({ "bucket": base64::url(term), "digest": digest }),
+        }
+    }
+
+    fn from_json(value: &Value) -> Option<Guard> {
+        let text = |field: &str| value.get(field).and_then(Value::as_str);
+        if let Some(term) = text("bucket") {
+            return Some(Guard::Bucket(base64::from_url(term)?, text("digest")?.to_owned()));
+        }
+        let key = Key::new(text("key")?).ok()?;
+        match text("resourceVersion") {
+            Some(version) => Some(Guard::At(key, version.parse().ok()?)),
+            None => Some(Guard::Exists(key)),
+        }
+    }
+
+    /// What is not as it was; looking makes it a guard of the commit, too.
+    fn changed(&self, view: &mut View) -> Option<String> {
+        match self {
+            Guard::At(key, version) => {
+                let found = view.get(key).map_or(Version::ZERO, |entry| entry.version());
+                let shown = |version: Version| match version == Version::ZERO {
+                    true => "not there".to_owned(),
+                    false => format!("at {version}"),
+                };
+                (found != *version)
+                    .then(|| format!("{}: was {}, is {}", named(key), shown(*version), shown(found)))
+            }
+            Guard::Exists(key) => {
+                (!view.exists(key)).then(|| format!("{}: is not there any more", named(key)))
+            }
+            Guard::Bucket(term, digest) => {
+                let term = bytes::Bytes::from(term.clone());
+                view.bucket(&term);
+                (members(view, &term) != *digest).then(|| format!("{}: has changed", about(&term)))
+            }
+        }
+    }
+}
+
+/// A digest of the objects of a bucket and their versions.
+fn members(view: &View, term: &bytes::Bytes) -> String {
+    let mut text = String::new();
+    for (key, version) in view.had(term) {
+        text.push_str(&format!("{key}\0{version}\n"));
+    }
+    let hash = digest(&SHA256, text.as_bytes());
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A key as people read it: `configmaps default/a`.
+pub fn named(key: &Key) -> String {
+    let Some(parts) = keys::parts(key) else { return key.to_string() };
+    let group = if parts.group.is_empty() { String::new() } else { format!(".{}", parts.group) };
+    let namespace = if parts.namespace.is_empty() { String::new() } else { format!("{}/", parts.namespace) };
+    format!("{}{group} {namespace}{}", parts.plural, parts.name)
+}
+
+/// What the objects of a bucket have in common, as people read it.
+fn about(term: &[u8]) -> String {
+    let text = String::from_utf8_lossy(term);
+    match text.split_at_checked(1) {
+        Some(("r", target)) => match Key::new(target) {
+            Ok(key) => format!("what refers to {}", named(&key)),
+            Err(_) => "what refers to something".to_owned(),
+        },
+        Some((_, rest)) => format!("what is in {}", rest.replace('\0', " ")),
+        None => "something".to_owned(),
+    }
+}
+
+/// Makes a plan of what the object's spec asks for: the object that is to be kept.
+pub async fn make(call: &Arc<Call>, mut plan: Object, options: &WriteOptions) -> Result<Object, Status> {
+    let spec = plan.get("spec").cloned().unwrap_or_default();
+    let options = WriteOptions { dry_run: true, ..options.clone() };
+    let items = Spec(&spec).items(call, &options).await?;
+    let drawn: Vec<(usize, String)> = items
+        .iter()
+        .filter(|item| !item.named.name.is_empty())
+        .map(|item| (item.index, item.named.name.clone()))
+        .collect();
+    let work = Arc::new(Work { call: call.clone(), items, options });
+    let ended = run(work, None).await?;
+    let detail = Detail { diff: true, dry_run: true, object: false };
+    let mut status = report::status(call, &ended, detail);
+    let now = call.api.now();
+    let until = krm::time::Moment::of_seconds(now.seconds + KEPT_SECONDS);
+    status["expirationTimestamp"] = until.to_string().into();
+    status["guards"] = ended.guards.iter().map(Guard::to_json).collect();
+    plan.set("status", Some(status));
+    // Names that were drawn are part of the plan.
+    if let Some(Value::Array(values)) = plan.0.get_mut("spec").and_then(|spec| spec.get_mut("items")) {
+        for (index, name) in drawn {
+            if let Some(metadata) =
+                values.get_mut(index).and_then(|value| value.pointer_mut("/object/metadata"))
+            {
+                metadata["name"] = name.into();
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// Commits a plan, exactly as it was made.
+pub async fn apply(call: &Arc<Call>, options: &WriteOptions) -> Result<(Value, Option<String>), Status> {
+    let snapshot = call.api.store().current().await.map_err(|error| store_failure(&error))?;
+    let key = call.key()?;
+    let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?.clone();
+    let plan = Presenter::new(&call.api, &call.kind, call.version).object(&key, &entry)?;
+    can_be_applied(call, &plan)?;
+    let spec = plan.get("spec").cloned().unwrap_or_default();
+    let message = crate::handle::past::text(&spec, "message")?;
+    let manager = crate::handle::past::text(&spec, "fieldManager")?;
+    let mut base = Call::clone(call);
+    base.subresource.clear();
+    if let Some(message) = &message {
+        base.message = Some(message.clone());
+    }
+    let base = Arc::new(base);
+    let options = WriteOptions {
+        manager: manager.unwrap_or_else(|| options.manager.clone()),
+        force: spec.get("force").and_then(Value::as_bool).or(options.force),
+        ..options.clone()
+    };
+    let items = Spec(&spec).items(&base, &options).await?;
+    let dry_run = options.dry_run;
+    let work = Arc::new(Work { call: base.clone(), items, options });
+    let ended = run(work, Some(unchanged_since(&base, plan, entry.version()))).await?;
+    let detail = Detail { dry_run, ..Detail::default() };
+    Ok((report::transaction(report::status(call, &ended, detail), message.as_deref()), message))
+}
+
+fn can_be_applied(call: &Call, plan: &Object) -> Result<(), Status> {
+    let refuse = |why: String| Err(Status::conflict(&call.kind.resource(), &call.name, why));
+    if let Some(applied) = plan.at("status.applied") {
+        let text = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
+        return refuse(format!("it was applied already, by {} at {}", text("user"), text("time")));
+    }
+    match plan.at("status.refused").and_then(Value::as_bool) {
+        Some(false) => Ok(()),
+        _ => refuse("some of its items can't be done; look at its status, and make a new plan".to_owned()),
+    }
+}
+
+/// Everything that the plan was decided on is as it was, and the plan says that it was applied, in the same commit.
+fn unchanged_since(call: &Arc<Call>, plan: Object, version: Version) -> Along {
+    let call = call.clone();
+    let guards = plan.at("status.guards").and_then(Value::as_array).cloned().unwrap_or_default();
+    Arc::new(move |view: &mut View| {
+        let key = call.key()?;
+        if view.get(&key).is_none_or(|entry| entry.version() != version) {
+            return Err(Status::conflict(
+                &call.kind.resource(),
+                &call.name,
+                "it was applied or deleted meanwhile",
+            ));
+        }
+        let mut causes = Vec::new();
+        for (index, value) in guards.iter().enumerate() {
+            let changed = match Guard::from_json(value) {
+                Some(guard) => guard.changed(view),
+                None => Some("a guard that can't be read".to_owned()),
+            };
+            if let Some(message) = changed {
+                let field = format!("status.guards[{index}]");
+                causes.push(Cause { reason: "Stale".into(), message, field });
+            }
+        }
+        if !causes.is_empty() {
+            return Err(stale(&call, causes));
+        }
+        let mut applied = plan.clone();
+        if let Some(status) = applied.0.get_mut("status") {
+            status["applied"] = json!({ "time": call.api.now().to_micros(), "user": &*call.who.user });
+        }
+        applied.set_meta("resourceVersion", None);
+        write::put(&call, view, &write::to_storage(&call, applied), "apply", false)
+    })
+}
+
+fn stale(call: &Call, causes: Vec<Cause>) -> Status {
+    let mut said: Vec<&str> = causes.iter().take(NAMED).map(|cause| cause.message.as_str()).collect();
+    let more = format!("and {} more", causes.len().saturating_sub(NAMED));
+    if causes.len() > NAMED {
+        said.push(&more);
+    }
+    let why = format!("it is stale: {}; make a new plan and look at it again", said.join("; "));
+    let mut status = Status::conflict(&call.kind.resource(), &call.name, why);
+    if let Some(details) = &mut status.details {
+        details.causes = causes;
+    }
+    status
+}

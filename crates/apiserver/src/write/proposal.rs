@@ -1,0 +1,52 @@
+//! What a write would make of an object, before it is checked and written: so that many can be looked at together.
+
+use std::sync::Arc;
+
+use krm::Object;
+use krm::kind::RawChange;
+use krm::status::Status;
+use store::{Entry, View};
+
+use super::{Decided, Fate, admit, create, update};
+use crate::call::Call;
+
+/// A new or changed object, at the call's version.
+#[derive(Clone)]
+pub struct Proposal {
+    /// What is there, as it is stored.
+    pub entry: Option<Arc<Entry>>,
+    /// What is there; nothing when it is made.
+    pub old: Option<Object>,
+    /// What is to be there.
+    pub new: Object,
+    /// What history calls it.
+    pub verb: &'static str,
+    /// How many names may be drawn for it.
+    pub draws: usize,
+    /// What the client should know.
+    pub warnings: Vec<String>,
+}
+
+impl Proposal {
+    /// Checks it against everything, and writes it.
+    pub fn settle(mut self, call: &Call, view: &mut View) -> Result<Decided, Status> {
+        self.check(call, view)?;
+        let warnings = std::mem::take(&mut self.warnings);
+        Ok(Decided { fate: self.land(call, view)?, warnings })
+    }
+
+    /// Everything that is wrong with it.
+    pub fn check(&mut self, call: &Call, view: &mut View) -> Result<(), Status> {
+        let change =
+            RawChange { old: self.old.as_ref(), new: Some(&self.new), subresource: &call.subresource };
+        admit::check(call, view, &change, &mut self.warnings)
+    }
+
+    /// Writes it.
+    pub fn land(self, call: &Call, view: &mut View) -> Result<Fate, Status> {
+        match (self.entry, self.old) {
+            (Some(entry), Some(old)) => update::land(call, view, &entry, &old, self.new, self.verb),
+            _ => create::land(call, view, self.new, self.draws, self.verb),
+        }
+    }
+}
