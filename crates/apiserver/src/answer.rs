@@ -4,7 +4,6 @@ pub mod gzip;
 pub mod list;
 pub mod object;
 pub mod table;
-pub mod yaml;
 
 use std::convert::Infallible;
 

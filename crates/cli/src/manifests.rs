@@ -9,7 +9,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::failure::{Failure, Refusal};
 
 pub use source::Source;
 
@@ -91,11 +91,15 @@ impl Manifest {
 
     /// A failure about the object, with the line of each field that it names.
     pub fn shown(&self, failure: Failure) -> Failure {
-        let fields: Vec<String> = match failure.refusal() {
-            Some(refusal) => source::fields_of(refusal),
-            None => return failure,
-        };
-        let mut failure = failure;
+        match failure.refusal().cloned() {
+            Some(refusal) => self.located(failure, &refusal),
+            None => failure,
+        }
+    }
+
+    /// The same for a refusal that is told in other words.
+    pub fn located(&self, mut failure: Failure, refusal: &Refusal) -> Failure {
+        let fields: Vec<String> = source::fields_of(refusal);
         let mut shown = Vec::new();
         for field in fields {
             let path = match self.within.is_empty() {

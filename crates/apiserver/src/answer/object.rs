@@ -5,7 +5,7 @@ use krm::Object;
 use krm::status::Status;
 use serde_json::Value;
 
-use super::{Answer, yaml};
+use super::Answer;
 use crate::call::Call;
 use crate::request::accept::{Accept, Form, Media};
 
@@ -35,7 +35,7 @@ pub fn stored(call: &Call, accept: &Accept, code: u16, bytes: Bytes) -> Result<A
 /// Any JSON in the form that was asked for.
 pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
     let bytes = match (accept.media, accept.pretty) {
-        (Media::Yaml, _) => yaml::write(value).into_bytes(),
+        (Media::Yaml, _) => krm::encode::to_yaml(value).into_bytes(),
         (Media::Json, true) => serde_json::to_vec_pretty(value).unwrap_or_default(),
         (Media::Json, false) => krm::encode::to_json(value),
         (Media::Protobuf, _) => match (krm::proto::encode(value), accept.instead) {

@@ -104,7 +104,7 @@ fn tell(status: &Value, session: &mut Session) -> Result<(), Failure> {
         writeln!(session.console.out, "{}{revision}: {}", text("object"), text("what"))?;
     }
     let verdict = if status["verified"] == true { "verified" } else { "NOT verified" };
-    let through = status["coveredThrough"].as_str().filter(|through| !through.is_empty());
+    let through = status["coveredThrough"].as_str().filter(|through| !matches!(*through, "" | "0"));
     let through = through.map_or(String::new(), |through| format!(", signed through revision {through}"));
     writeln!(
         session.console.out,

@@ -185,12 +185,13 @@ fn summarize(status: &Value, arguments: &Arguments, session: &mut Session) -> Re
         failures.push(Failure::Bare(format!("{} of {items} objects can't be set back", failures.len())));
         return Err(Failure::Several(failures));
     }
+    let objects = if items == 1 { "object" } else { "objects" };
     let line = match arguments.dry_run.is_real() {
         true => format!(
-            "{items} objects set back in one commit (revision {})",
+            "{items} {objects} set back in one commit (revision {})",
             status["revision"].as_str().unwrap_or("")
         ),
-        false => format!("{items} objects would be set back in one commit"),
+        false => format!("{items} {objects} would be set back in one commit"),
     };
     session.console.say(&line);
     Ok(())

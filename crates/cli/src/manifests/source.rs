@@ -88,6 +88,12 @@ pub fn fields_of(refusal: &Refusal) -> Vec<String> {
         let named = refusal.message().split(kind).skip(1).filter_map(|rest| rest.split('"').next());
         fields.extend(named.map(str::to_owned));
     }
+    // What can't be applied at all is told by its path alone: `…): .data.height: expected string, got …`.
+    if let Some((_, rest)) = refusal.message().split_once("): .")
+        && let Some((path, _)) = rest.split_once(": ")
+    {
+        fields.push(path.to_owned());
+    }
     fields
 }
 

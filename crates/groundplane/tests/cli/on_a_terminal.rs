@@ -76,7 +76,7 @@ fn kitchen() -> Ground {
 #[test]
 fn the_same_commands_on_a_terminal_and_in_a_pipe() {
     let ground = kitchen();
-    ground.file("new.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\ndata: {k: v}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: newer}\n");
+    ground.file("new.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\ndata: {k: v}\n");
     ground.file(
         "bad.yaml",
         "apiVersion: example.com/v1\nkind: Kettle\nmetadata:\n  name: bad\nspec:\n  litres: 12\n",

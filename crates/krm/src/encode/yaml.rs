@@ -93,6 +93,7 @@ fn scalar(text: &mut Text, value: &Value, indent: usize) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -105,6 +106,53 @@ mod tests {
         assert_eq!(to_yaml(&value), expected);
         assert_eq!(to_yaml(&json!({})), "{}\n");
         assert_eq!(to_yaml(&json!("on")), "\"on\"\n");
+    }
+
+    #[test]
+    fn whatever_a_text_holds_it_is_read_as_it_was() {
+        let odd = "a\u{7f}b\u{85}c\u{9f}d\u{2028}e\u{2029}f\u{feff}g\u{ffff}h\ti\nj\u{1}k\"l\\m\u{1f600}";
+        let long = "x".repeat(1_500);
+        let value = json!({odd: [odd, {long.as_str(): {"a": [1]}}], "b": long, "c": {long.as_str(): "d"}});
+        let written = to_yaml(&value);
+        assert!(written.contains("\\x7F") && written.contains("? x"), "{written}");
+        assert_eq!(read(&written), Some(value), "{written}");
+    }
+
+    fn read(written: &str) -> Option<Value> {
+        crate::decode::read_yaml(written.as_bytes()).map(|yaml| yaml.value).ok()
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        // Short words of what means something in YAML, among others.
+        prop_oneof![
+            "[ a-z:#'\"\\[\\]{}?*&!|>%@,.0-9_~-]{0,12}",
+            "[a-z :]{60,140}",
+            "[a\n\t é\u{7f}\u{85}\u{feff}]{0,10}",
+        ]
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            texts().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map(texts(), inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in values()) {
+            let written = to_yaml(&value);
+            prop_assert_eq!(read(&written), Some(value), "{}", written);
+        }
     }
 
     #[test]

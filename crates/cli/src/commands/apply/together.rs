@@ -65,6 +65,9 @@ fn summary(status: &Value, count: usize, how: &How<'_>) -> String {
         .map(|what| format!("{} {what}", number(what)))
         .collect();
     let revision = status["revision"].as_str().unwrap_or("");
+    if parts.len() <= 1 && number("unchanged") > 0 {
+        return format!("{count} objects, all of them as they should be: nothing was changed");
+    }
     match how.dry_run.is_real() {
         true => format!("{count} objects in one commit (revision {revision}): {}", parts.join(", ")),
         false => format!("{count} objects would be one commit: {}", parts.join(", ")),
@@ -120,17 +123,21 @@ fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
     let count = failures.len();
     let told = failures.into_iter().filter_map(|(index, causes)| {
         let one = prepared.get(index)?;
-        let messages: Vec<&str> = causes.iter().filter_map(|cause| cause["message"].as_str()).collect();
-        let status = json!({"details": {"causes": causes}, "message": messages.join("; ")});
-        let refusal = Refusal { status, during: None };
-        let line = format!("{}: {}", one.manifest.name(), refusal.message());
-        let mut failure = Failure::other(line);
-        for field in
-            refusal.causes().filter_map(|cause| cause["field"].as_str()).filter(|field| !field.is_empty())
-        {
-            failure = one.manifest.source.shown_at(failure, &within(one, field));
-        }
-        Some(failure)
+        let named = [&one.name, &format!("{}/{}", one.namespace.as_deref().unwrap_or(""), one.name)]
+            .map(|name| format!("{} {name}: ", one.resource.kind));
+        let lines = causes.iter().map(|cause| {
+            let message = cause["message"].as_str().unwrap_or("");
+            // The object is named by the line already.
+            let message = named.iter().find_map(|name| message.strip_prefix(name)).unwrap_or(message);
+            match cause["field"].as_str() {
+                None | Some("") => message.to_owned(),
+                Some(field) => format!("{field}: {message}"),
+            }
+        });
+        let line = format!("{}: {}", one.manifest.name(), lines.collect::<Vec<_>>().join("; "));
+        let refusal =
+            Refusal { status: json!({"details": {"causes": causes}, "message": line}), during: None };
+        Some(one.manifest.located(Failure::other(line), &refusal))
     });
     let mut told: Vec<Failure> = told.collect();
     told.push(Failure::Bare(format!(
@@ -160,13 +167,6 @@ fn names(item: &Value) -> String {
     crate::names::of_object(
         &json!({"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": {"name": item["name"]}}),
     )
-}
-
-fn within(one: &Prepared, field: &str) -> String {
-    match one.manifest.within.as_str() {
-        "" => field.to_owned(),
-        within => format!("{within}.{field}"),
-    }
 }
 
 /// The item and the field that `spec.items[3].object.spec.width` names.
