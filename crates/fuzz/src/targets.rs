@@ -6,11 +6,13 @@ mod bodies;
 mod cel;
 mod core_kinds;
 mod definitions;
+mod designs;
 mod json_patches;
 mod merge_patches;
 mod protobuf;
 mod schemas;
 mod selectors;
+mod site_yaml;
 mod strategic_patches;
 
 /// Something that takes whatever clients send.
@@ -26,7 +28,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     selectors::TARGET,
     accesses::TARGET,
     bodies::TARGET,
@@ -39,6 +41,8 @@ pub const TARGETS: [Target; 12] = [
     definitions::TARGET,
     schemas::TARGET,
     cel::TARGET,
+    site_yaml::TARGET,
+    designs::TARGET,
 ];
 
 /// Input for targets that read bytes as choices: a few lengths of bytes without a pattern.

@@ -113,7 +113,20 @@ fn key_text(key: &Key) -> String {
         Key::Null => "null".to_owned(),
         Key::Bool(flag) => flag.to_string(),
         Key::Int(number) => number.to_string(),
-        Key::Float(text) => text.clone(),
+        Key::Float(text) => float_key(text),
+    }
+}
+
+/// A key keeps a number as Python prints it, which YAML 1.1 does not always read as one.
+fn float_key(text: &str) -> String {
+    match text {
+        "inf" => ".inf".to_owned(),
+        "-inf" => "-.inf".to_owned(),
+        "nan" => ".nan".to_owned(),
+        number => match number.split_once('e') {
+            Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0e{exponent}"),
+            _ => number.to_owned(),
+        },
     }
 }
 
@@ -152,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back() {
-        let text = "{a: 'yes', b: yes, c: '010', d: [1, 2.5, {e: ~}], f: \"x\\ny\\n\", g: '', 'h: i': '# j', k: {}, l: [],\n  5: '!z', m: \"a\\n\\nb\", n: \" lead\", o: \"tab\\there\", p: '1:30', q: '- x', r: 1.0e+20}";
+        let text = "{a: 'yes', b: yes, c: '010', d: [1, 2.5, {e: ~}], f: \"x\\ny\\n\", g: '', 'h: i': '# j', k: {}, l: [],\n  5: '!z', m: \"a\\n\\nb\", n: \" lead\", o: \"tab\\there\", p: '1:30', q: '- x', r: 1.0e+20,\n  .inf: 1, -.inf: 2, .nan: 3, 1.0e+20: 4, 1.5e-7: 5}";
         let first = read("a", text.as_bytes()).unwrap().documents.remove(0);
         let written = write(&first.value);
         let again = read("b", written.as_bytes()).unwrap().documents.remove(0);
