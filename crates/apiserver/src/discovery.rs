@@ -203,6 +203,10 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
         let of = Some(("groundplane.dev", "v1alpha1", "Transaction"));
         parts.push(Part { name: "apply", verbs: &["create"], of });
     }
+    parts.extend(kind.questions.iter().map(|question| {
+        let of = Some(("groundplane.dev", "v1alpha1", question.answer_kind));
+        Part { name: question.name, verbs: &["get"], of }
+    }));
     parts
 }
 

@@ -5,6 +5,7 @@ pub mod beyond;
 pub mod body;
 pub mod other;
 pub mod past;
+pub mod question;
 pub mod resource;
 pub mod reviews;
 pub mod subresource;

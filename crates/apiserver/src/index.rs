@@ -5,13 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use krm::Object;
 use krm::kind::{Address, History, Kind, Origin, Selected};
-use krm::selector::field_text;
+use krm::selector::field_texts;
 use store::{Key, Model, Retention, Term};
 
 use crate::catalog::Kinds;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
 use crate::search::words;
+use crate::write::references::Mention;
 
 /// Tells the store the terms of each object.
 pub struct Index(pub Arc<Kinds>);
@@ -71,12 +72,12 @@ fn by_fields(
     terms: &mut Vec<Term>,
 ) {
     for field in fields {
-        let text = match read.and_then(|read| read(object, field)) {
-            Some(text) => text.into(),
-            None => field_text(object.at(field)),
+        let texts = match read.and_then(|read| read(object, field)) {
+            Some(text) => vec![text.into()],
+            None => field_texts(object, field),
         };
-        if !text.is_empty() {
-            terms.push(Term::index(field_is(parts, field, &text)));
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            terms.push(Term::index(field_is(parts, field, text)));
         }
     }
 }
@@ -92,6 +93,11 @@ fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, term
                 name: name.to_owned(),
             };
             terms.push(Term::bucket(referring_to(plane, &target)));
+        }
+    }
+    for path in &kind.mentions {
+        if let Some(mention) = Mention::at(object, path) {
+            terms.push(Term::index(mentioning(plane, &mention)));
         }
     }
     for (name, values) in &kind.buckets {
@@ -131,6 +137,12 @@ pub fn referring_to(plane: &Plane, target: &Address) -> Bytes {
 /// other changes of it.
 pub fn going(plane: &Plane, at: &Address) -> Bytes {
     format!("d{}/{}/{}/{}/{}", plane.as_str(), at.group, at.plural, at.namespace, at.name).into()
+}
+
+/// Objects that name this one where any may be named.
+pub fn mentioning(plane: &Plane, mention: &Mention<'_>) -> Bytes {
+    let Mention { group, kind, namespace, name } = mention;
+    format!("m{}/{group}/{kind}/{namespace}/{name}", plane.as_str()).into()
 }
 
 /// A declared bucket.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use krm::Object;
 use krm::kind::{Kind, Selected, Version};
-use krm::selector::{FieldSelector, LabelSelector, Operator, field_text};
+use krm::selector::{FieldSelector, LabelSelector, Operator, field_texts};
 use krm::status::Status;
 use store::{Entry, Key, Snapshot};
 
@@ -65,12 +65,12 @@ impl Selection {
         if !self.labels.selects_everything() && !self.labels.matches(|label| object.label(label)) {
             return false;
         }
-        self.fields.matches(|field| match field {
-            "metadata.name" => Cow::Borrowed(object.name()),
-            "metadata.namespace" => Cow::Borrowed(object.namespace()),
+        self.fields.matches_any(|field| match field {
+            "metadata.name" => vec![Cow::Borrowed(object.name())],
+            "metadata.namespace" => vec![Cow::Borrowed(object.namespace())],
             field => match self.read.as_ref().and_then(|read| read(object, field)) {
-                Some(text) => Cow::Owned(text),
-                None => field_text(object.at(field)),
+                Some(text) => vec![Cow::Owned(text)],
+                None => field_texts(object, field),
             },
         })
     }

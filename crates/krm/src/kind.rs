@@ -5,19 +5,23 @@ mod declaration;
 mod metadata;
 mod mirror;
 mod owned;
+mod question;
 mod reference;
 mod version;
+mod webhook;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-pub use change::{Address, Change, RawChange, Reader, Refusal, Verdict, View, allow, refuse};
+pub use change::{Address, Change, RawChange, Reader, Refusal, Verdict, View, allow, deny, refuse};
 pub use declaration::{Declaration, Resource};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
 pub use owned::Owned;
+pub use question::{Answered, Form, Look, Question, Questioned};
 pub use reference::{Missing, OnDelete, Reference};
 pub use version::{Scale, Subresource, Version};
+pub use webhook::Webhook;
 
 pub use crate::names::NameRule;
 
@@ -154,6 +158,13 @@ pub struct Kind {
     pub name_rule: NameRule,
     /// What it refers to.
     pub references: Vec<Reference>,
+    /// Where it may name objects of any kind there is: paths of `{apiGroup, kind, namespace, name}`. Nothing is refused
+    /// for it; whoever is named can be asked who names it.
+    pub mentions: Vec<String>,
+    /// The webhook as which it refuses, where clients know one.
+    pub webhook: Option<Webhook>,
+    /// What can be asked of its objects.
+    pub questions: Vec<Question>,
     /// The buckets its objects are in, by the bucket's name.
     pub buckets: Vec<(&'static str, Bucket)>,
     /// Fields that a search looks at.
@@ -212,6 +223,9 @@ impl Kind {
             generations: true,
             name_rule: crate::names::name_is_dns_subdomain,
             references: Vec::new(),
+            mentions: Vec::new(),
+            webhook: None,
+            questions: Vec::new(),
             buckets: Vec::new(),
             searchable: Vec::new(),
             complete: Vec::new(),

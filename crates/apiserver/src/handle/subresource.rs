@@ -19,12 +19,19 @@ use crate::request::body::media_type;
 use crate::request::path::Target;
 use crate::request::query::WriteOptions;
 use crate::write::patch::{Patch, Style};
-use crate::write::references::referrers;
+use crate::write::references::{Mention, mentioners, referrers};
 use crate::write::{self, Written};
 
 /// Answers a request about a part of an object.
 pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -> Result<Answer, Status> {
     let has_status = call.version().has_status();
+    let question = call.kind.questions.iter().find(|question| question.name == target.subresource);
+    if let Some(question) = question.filter(|_| target.rest.is_empty()) {
+        return match verb {
+            Verb::Get => super::question::answer(&call, question, &asked).await,
+            _ => Err(not_supported(&call.kind, verb.as_str())),
+        };
+    }
     let is_namespace = call.kind.group.is_empty() && call.kind.names.plural == "namespaces";
     let known = target.rest.is_empty()
         && match target.subresource.as_str() {
@@ -94,7 +101,17 @@ async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
             members.push((key.clone(), encode::read(&call.api.reveal(key, entry)?)?));
         }
     }
-    let found = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
+    let mut found = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
+    let mention =
+        Mention { group: &to.group, kind: &call.kind.names.kind, namespace: &to.namespace, name: &to.name };
+    let mut members = Vec::new();
+    for key in snapshot.having(&crate::index::mentioning(&call.plane, &mention)) {
+        if let Some(entry) = snapshot.get(key) {
+            members.push((key.clone(), encode::read(&call.api.reveal(key, entry)?)?));
+        }
+    }
+    let members = members.iter().map(|(key, object)| (key, object));
+    found.extend(mentioners(&call.catalog, (&to, &call.kind.names.kind), members));
     let items: Vec<Value> = found
         .iter()
         .map(|referrer| {

@@ -42,6 +42,11 @@ impl Query {
         self.0.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
     }
 
+    /// All parameters with their values, in order.
+    pub fn pairs(&self) -> impl Iterator<Item = &(String, String)> {
+        self.0.iter()
+    }
+
     /// All values of a parameter.
     pub fn all(&self, key: &str) -> Vec<&str> {
         self.0.iter().filter(|(found, _)| found == key).map(|(_, value)| value.as_str()).collect()

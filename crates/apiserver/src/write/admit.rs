@@ -181,6 +181,9 @@ pub fn check(
         let subject = Subject::new(call.kind.group.clone(), new.kind());
         return Err(Status::invalid(&subject, new.name(), &errors));
     }
+    if call.subresource.is_empty() {
+        references::targets_exist(call, view, change)?;
+    }
     rules(call, view, change)
 }
 
@@ -292,6 +295,7 @@ fn rules(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Sta
             Err(Refusal::Invalid(found)) => errors.extend(found),
             Err(Refusal::Forbidden(why)) => forbidden.push(why),
             Err(Refusal::Conflict(why)) => conflicts.push(why),
+            Err(Refusal::Denied(why)) => return Err(denied(call, &why)),
         }
     }
     if !forbidden.is_empty() {
@@ -304,6 +308,13 @@ fn rules(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Sta
         true => Ok(()),
         false => Err(Status::conflict(&call.kind.resource(), name, conflicts.join("; "))),
     }
+}
+
+/// Turned down as the kind's webhook would.
+pub fn denied(call: &Call, why: &str) -> Status {
+    Status::bad_request(
+        call.kind.webhook.as_ref().map_or_else(|| why.to_owned(), |webhook| webhook.denies(why)),
+    )
 }
 
 /// The name and namespace in a body must be those of the path.

@@ -14,6 +14,8 @@ use crate::keys;
 
 /// How many of those who refer a message names.
 const NAMED: usize = 10;
+/// How many of each kind the words of a webhook name.
+const COUNTED: usize = 5;
 /// How many of them an answer lists.
 const MOST_CAUSES: usize = 100;
 
@@ -29,7 +31,7 @@ pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldE
             errors.push(FieldError::invalid(&Path::of(&field), &Value::from(name), "field is immutable"));
             continue;
         }
-        if reference.missing != Missing::Refuse {
+        if reference.missing != Missing::Refuse || reference.absent.is_some() {
             continue;
         }
         let mut guarded = Guarded::new(view, &call.plane);
@@ -45,6 +47,29 @@ pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldE
         }
     }
     errors
+}
+
+/// Refuses a new reference to what is not there, where its kind has words of its own for that.
+pub fn targets_exist(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Status> {
+    let Some(new) = change.new else { return Ok(()) };
+    let mut missing = Vec::new();
+    for reference in call.kind.references.iter().filter(|reference| reference.missing == Missing::Refuse) {
+        let Some(says) = reference.absent else { continue };
+        let before = change.old.map(|old| reference.names(old)).unwrap_or_default();
+        let now = reference.names(new);
+        let mut guarded = Guarded::new(view, &call.plane);
+        for (field, name) in now.iter().filter(|found| !before.contains(found)) {
+            if !guarded.exists(&target(reference, new, name)) {
+                // One field may refer to several kinds: what comes first in it is told first.
+                let declared = call.kind.references.iter().position(|other| other.path == reference.path);
+                missing.push((declared, field.clone(), says.replace("{}", name)));
+            }
+        }
+    }
+    match missing.into_iter().min() {
+        Some((_, _, why)) => Err(super::admit::denied(call, &why)),
+        None => Ok(()),
+    }
 }
 
 /// What a reference of `object` points at.
@@ -70,6 +95,8 @@ pub struct Referrer {
     pub field: String,
     /// Whether it keeps its target from going.
     pub blocks: bool,
+    /// What it still does to its target.
+    pub tie: &'static str,
 }
 
 /// Everybody among `objects` who refers to `to`.
@@ -82,12 +109,13 @@ pub fn referrers<'a>(
     for (key, object) in objects {
         let Some(parts) = keys::parts(key) else { continue };
         let Some(kind) = catalog.resource(parts.group, parts.plural) else { continue };
-        found.extend(fields_of(kind, object, to).map(|(field, blocks)| Referrer {
+        found.extend(fields_of(kind, object, to).map(|(field, blocks, tie)| Referrer {
             kind: kind.names.kind.clone(),
             at: parts.address(),
             api_version: object.api_version().to_owned(),
             field,
             blocks,
+            tie,
         }));
     }
     found
@@ -97,19 +125,83 @@ fn fields_of<'a>(
     kind: &'a Kind,
     object: &'a Object,
     to: &'a Address,
-) -> impl Iterator<Item = (String, bool)> + 'a {
+) -> impl Iterator<Item = (String, bool, &'static str)> + 'a {
     kind.references.iter().flat_map(move |reference| {
         let blocks = reference.on_delete == OnDelete::Block;
         let names = reference.names(object).into_iter();
         let here = names.filter(move |(_, name)| target(reference, object, name) == *to);
-        here.map(move |(field, _)| (field, blocks))
+        here.map(move |(field, _)| (field, blocks, reference.tie))
     })
+}
+
+/// Everybody among `objects` who names an object of this kind where any may be named.
+pub fn mentioners<'a>(
+    catalog: &Catalog,
+    to: (&Address, &str),
+    objects: impl Iterator<Item = (&'a store::Key, &'a Object)>,
+) -> Vec<Referrer> {
+    let mut found = Vec::new();
+    for (key, object) in objects {
+        let Some(parts) = keys::parts(key) else { continue };
+        let Some(kind) = catalog.resource(parts.group, parts.plural) else { continue };
+        let (at, target_kind) = to;
+        let wanted =
+            Mention { group: &at.group, kind: target_kind, namespace: &at.namespace, name: &at.name };
+        let paths = kind.mentions.iter().filter(|path| Mention::at(object, path) == Some(wanted));
+        found.extend(paths.map(|path| Referrer {
+            kind: kind.names.kind.clone(),
+            at: parts.address(),
+            api_version: object.api_version().to_owned(),
+            field: path.clone(),
+            blocks: false,
+            tie: "mention it",
+        }));
+    }
+    found
+}
+
+/// An object of any kind, as another one names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mention<'a> {
+    /// Its group.
+    pub group: &'a str,
+    /// Its kind.
+    pub kind: &'a str,
+    /// Its namespace; empty when none is said.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+}
+
+impl<'a> Mention<'a> {
+    /// What `object` names at `path`.
+    pub fn at(object: &'a Object, path: &str) -> Option<Mention<'a>> {
+        let named = object.at(path)?;
+        let text = |field: &str| named.get(field).and_then(Value::as_str);
+        Some(Mention {
+            group: text("apiGroup")?,
+            kind: text("kind")?,
+            namespace: text("namespace").unwrap_or_default(),
+            name: text("name")?,
+        })
+    }
 }
 
 /// Refuses to let an object go while others refer to it in a way that forbids it, naming them.
 pub fn nobody_refers(call: &Call, view: &mut View, object: &Object) -> Result<(), Status> {
     let Some((why, causes)) = kept_by(call, view, object) else { return Ok(()) };
-    let mut status = Status::conflict(&call.kind.resource(), object.name(), why);
+    let mut status = match &call.kind.webhook {
+        Some(_) => super::admit::denied(call, &why),
+        None => Status::conflict(&call.kind.resource(), object.name(), why),
+    };
+    if status.details.is_none() {
+        status = status.about(krm::status::Details {
+            name: object.name().to_owned(),
+            group: call.kind.group.clone(),
+            kind: call.kind.names.plural.clone(),
+            ..Default::default()
+        });
+    }
     if let Some(details) = &mut status.details {
         details.causes = causes;
     }
@@ -140,6 +232,41 @@ fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec
         message: name(referrer),
         field: referrer.field.clone(),
     });
-    let why = format!("it is still referred to by {}; change or delete those first", named.join(", "));
+    let why = match &call.kind.webhook {
+        Some(webhook) => {
+            let kind = &call.kind.names.kind;
+            format!("cannot delete {kind} {}: {}", object.name(), counted(&blocking, webhook.order))
+        }
+        None => format!("it is still referred to by {}; change or delete those first", named.join(", ")),
+    };
     Some((why, causes.collect()))
+}
+
+/// Those who refer, kind by kind: `2 Node(s) still placed in it: [n1 n2]; 1 Rack(s) still reference it: [r1]`.
+fn counted(blocking: &[Referrer], order: &[&str]) -> String {
+    let mut kinds: Vec<(usize, &str, &str)> = blocking
+        .iter()
+        .map(|referrer| {
+            let place = order.iter().position(|kind| *kind == referrer.kind).unwrap_or(order.len());
+            (place, referrer.kind.as_str(), referrer.tie)
+        })
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let told = kinds.iter().map(|(_, kind, tie)| {
+        let mut names: Vec<&str> = blocking
+            .iter()
+            .filter(|referrer| referrer.kind == *kind && referrer.tie == *tie)
+            .map(|referrer| referrer.at.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let first = names[..names.len().min(COUNTED)].join(" ");
+        let more = match names.len().saturating_sub(COUNTED) {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        format!("{} {kind}(s) still {tie}: [{first}]{more}", names.len())
+    });
+    told.collect::<Vec<String>>().join("; ")
 }

@@ -58,6 +58,8 @@ pub enum Refusal {
     Forbidden(String),
     /// Something else is in the way: 409.
     Conflict(String),
+    /// It is turned down as a validating webhook would: 400.
+    Denied(String),
 }
 
 /// What a rule answers.
@@ -71,6 +73,11 @@ pub fn allow() -> Verdict {
 /// Not allowed, for this reason.
 pub fn refuse(reason: impl Into<String>) -> Verdict {
     Err(Refusal::Forbidden(reason.into()))
+}
+
+/// Turned down as a validating webhook would, for this reason.
+pub fn deny(reason: impl Into<String>) -> Verdict {
+    Err(Refusal::Denied(reason.into()))
 }
 
 impl From<FieldError> for Refusal {

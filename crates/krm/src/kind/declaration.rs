@@ -10,12 +10,13 @@ use serde_json::json;
 
 use super::change::Address;
 use super::{
-    Change, History, Kind, NameRule, Planes, RawChange, Reference, Refusal, Scale, Scope, Subresource,
-    Verdict, Version, View, allow,
+    Answered, Change, History, Kind, Look, NameRule, Planes, Question, Questioned, RawChange, Reference,
+    Refusal, Scale, Scope, Subresource, Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
 use crate::schema::schema_of;
+use crate::status::Status;
 use crate::table::{Column, Columns};
 
 /// A kind of ours: the type of its objects, and what it declares.
@@ -122,6 +123,29 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
+    /// It may name an object of any kind at `path`, as `{apiGroup, kind, namespace, name}`; nothing is refused for it.
+    pub fn mentions(mut self, path: &str) -> Self {
+        self.kind.mentions.push(path.to_owned());
+        self
+    }
+
+    /// It refuses in the words of a validating webhook that clients know.
+    pub fn refuses_as(mut self, name: &'static str, order: &'static [&'static str]) -> Self {
+        self.kind.webhook = Some(Webhook { name, order });
+        self
+    }
+
+    /// Something that can be asked of it, at a path of its own.
+    pub fn answers(
+        mut self,
+        name: &'static str,
+        answer_kind: &'static str,
+        answer: impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync + 'static,
+    ) -> Self {
+        self.kind.questions.push(Question { name, answer_kind, answer: Arc::new(answer) });
+        self
+    }
+
     /// Fields that a field selector may name.
     pub fn selects(mut self, fields: &[&str]) -> Self {
         self.version().selectable.extend(fields.iter().map(ToString::to_string));
@@ -173,6 +197,16 @@ impl<T: Resource> Declaration<T> {
             let typed = T::deserialize(&serde_json::Value::Object(object.0.clone()));
             typed.map(|typed| values(&typed)).unwrap_or_default()
         };
+        self.kind.buckets.push((name, Arc::new(values)));
+        self
+    }
+
+    /// The same, read off the object as JSON: indexes are made of every object at every start, and that adds up.
+    pub fn bucket_raw(
+        mut self,
+        name: &'static str,
+        values: impl Fn(&Object) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         self.kind.buckets.push((name, Arc::new(values)));
         self
     }

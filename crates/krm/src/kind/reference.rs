@@ -43,6 +43,12 @@ pub struct Reference {
     pub missing: Missing,
     /// What happens when the target is to be deleted.
     pub on_delete: OnDelete,
+    /// The field beside the name that tells the kind, and what it says when this reference is meant.
+    pub when: Option<(&'static str, &'static str)>,
+    /// What is said of a target that is not there, `{}` for its name; else the field is told.
+    pub absent: Option<&'static str>,
+    /// What whoever refers still does to its target: `reference it`, `placed in it`.
+    pub tie: &'static str,
 }
 
 impl Reference {
@@ -56,7 +62,25 @@ impl Reference {
             immutable: false,
             missing: Missing::Refuse,
             on_delete: OnDelete::Block,
+            when: None,
+            absent: None,
+            tie: "reference it",
         }
+    }
+
+    /// Only where the field `kind` beside the name says so: one field may refer to several kinds.
+    pub fn when_kind(self, kind: &'static str) -> Reference {
+        Reference { when: Some(("kind", kind)), ..self }
+    }
+
+    /// What is said of a target that is not there, `{}` for its name.
+    pub fn absent(self, says: &'static str) -> Reference {
+        Reference { absent: Some(says), ..self }
+    }
+
+    /// What whoever refers still does to its target, as the refusal to delete it says: `placed in it`.
+    pub fn tie(self, tie: &'static str) -> Reference {
+        Reference { tie, ..self }
     }
 
     /// To an object of the same namespace.
@@ -85,40 +109,47 @@ impl Reference {
         let mut steps = self.path.split('.');
         let Some(first) = steps.next() else { return found };
         let rest: Vec<&str> = steps.collect();
-        step_into(&object.0, first, &rest, String::new(), &mut found);
+        self.step_into(&object.0, first, &rest, String::new(), &mut found);
         found
     }
 }
 
-fn step_into<'a>(
-    map: &'a serde_json::Map<String, Value>,
-    step: &str,
-    rest: &[&str],
-    mut path: String,
-    found: &mut Vec<(String, &'a str)>,
-) {
-    let (field, is_list) = match step.strip_suffix("[]") {
-        Some(field) => (field, true),
-        None => (step, false),
-    };
-    let Some(value) = map.get(field) else { return };
-    if !path.is_empty() {
-        path.push('.');
+impl Reference {
+    fn step_into<'a>(
+        &self,
+        map: &'a serde_json::Map<String, Value>,
+        step: &str,
+        rest: &[&str],
+        mut path: String,
+        found: &mut Vec<(String, &'a str)>,
+    ) {
+        let (field, is_list) = match step.strip_suffix("[]") {
+            Some(field) => (field, true),
+            None => (step, false),
+        };
+        let is_meant = |(beside, says): (&str, &str)| map.get(beside).and_then(Value::as_str) == Some(says);
+        if rest.is_empty() && !self.when.is_none_or(is_meant) {
+            return;
+        }
+        let Some(value) = map.get(field) else { return };
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(field);
+        if !is_list {
+            return self.arrive(value, rest, path, found);
+        }
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            self.arrive(item, rest, format!("{path}[{index}]"), found);
+        }
     }
-    path.push_str(field);
-    if !is_list {
-        return arrive(value, rest, path, found);
-    }
-    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-        arrive(item, rest, format!("{path}[{index}]"), found);
-    }
-}
 
-fn arrive<'a>(value: &'a Value, rest: &[&str], path: String, found: &mut Vec<(String, &'a str)>) {
-    match (rest.split_first(), value) {
-        (None, Value::String(name)) if !name.is_empty() => found.push((path, name)),
-        (Some((next, rest)), Value::Object(map)) => step_into(map, next, rest, path, found),
-        _ => {}
+    fn arrive<'a>(&self, value: &'a Value, rest: &[&str], path: String, found: &mut Vec<(String, &'a str)>) {
+        match (rest.split_first(), value) {
+            (None, Value::String(name)) if !name.is_empty() => found.push((path, name)),
+            (Some((next, rest)), Value::Object(map)) => self.step_into(map, next, rest, path, found),
+            _ => {}
+        }
     }
 }
 
@@ -141,5 +172,15 @@ mod tests {
             [("spec.ends[0].portRef.name".to_owned(), "p1"), ("spec.ends[2].portRef.name".to_owned(), "p2")]
         );
         assert!(Reference::at("spec.none.name", "g", "x").names(&object).is_empty());
+    }
+
+    #[test]
+    fn a_field_beside_the_name_says_which_kind_is_meant() {
+        let object = Object::from_value(json!({
+            "spec": {"ends": [{"kind": "Site", "name": "s"}, {"kind": "Port", "name": "p"}]}
+        }))
+        .unwrap();
+        let sites = Reference::at("spec.ends[].name", "g", "sites").when_kind("Site");
+        assert_eq!(sites.names(&object), [("spec.ends[0].name".to_owned(), "s")]);
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::number;
+use crate::object::Object;
 
 /// What one field has to be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -68,12 +69,37 @@ impl FieldSelector {
         self.requirements.iter().find(is_it).map(|requirement| requirement.value.as_str())
     }
 
+    /// Whether an object meets it; `values` gives the texts of one of its fields, of which one has to be what is asked
+    /// for. Where there are none, the field is empty.
+    pub fn matches_any<'a>(&self, values: impl Fn(&str) -> Vec<Cow<'a, str>>) -> bool {
+        self.requirements.iter().all(|requirement| {
+            let values = values(&requirement.field);
+            let is_empty = values.is_empty() && requirement.value.is_empty();
+            let has = is_empty || values.iter().any(|value| *value == requirement.value);
+            has == requirement.is_equal
+        })
+    }
+
     /// Whether an object meets it; `value` gives the text of one of its fields, empty where there is none.
     pub fn matches<'a>(&self, value: impl Fn(&str) -> Cow<'a, str>) -> bool {
         self.requirements
             .iter()
             .all(|requirement| (value(&requirement.field) == requirement.value) == requirement.is_equal)
     }
+}
+
+/// The texts at a dotted path, of which one has to be what is asked for; through lists there may be several.
+pub fn field_texts<'a>(object: &'a Object, path: &str) -> Vec<Cow<'a, str>> {
+    let mut steps = path.split('.');
+    let mut values: Vec<&Value> = steps.next().and_then(|first| object.get(first)).into_iter().collect();
+    for step in steps {
+        let inner = values.into_iter().flat_map(|value| match value {
+            Value::Array(items) => items.iter().filter_map(|item| item.get(step)).collect(),
+            value => value.get(step).into_iter().collect::<Vec<&Value>>(),
+        });
+        values = inner.collect();
+    }
+    values.into_iter().map(|value| field_text(Some(value))).collect()
 }
 
 /// The text by which a field is selected; a field that is absent or null has an empty one.

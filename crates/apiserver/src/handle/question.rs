@@ -1,0 +1,141 @@
+//! Questions that kinds answer about their objects: read-only subresources, in JSON, YAML, text or SVG.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use http::header::ACCEPT;
+use krm::Object;
+use krm::kind::{Address, Answered, Form, Look, Question, Questioned};
+use krm::status::Status;
+use store::{Key, Snapshot};
+
+use super::resource::Asked;
+use crate::answer::{self, Answer};
+use crate::api::Api;
+use crate::call::Call;
+use crate::encode;
+use crate::index;
+use crate::keys::{self, Parts};
+use crate::plane::Plane;
+use crate::request::accept::Accept;
+
+/// The name that means all objects of the kind.
+const ALL: &str = "-";
+
+/// Answers a question about an object, or about all of them.
+pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<Answer, Status> {
+    let form = form(asked);
+    let accept = match form {
+        Form::Json => Accept::negotiate(&asked.headers, false)?.with_query(&asked.query)?,
+        _ => Accept::default(),
+    };
+    let snapshot = call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
+    if call.name != ALL && snapshot.get(&call.key()?).is_none() {
+        return Err(call.not_found());
+    }
+    let seen = Seen { api: call.api.clone(), plane: call.plane.clone(), snapshot };
+    let options: BTreeMap<String, String> = asked.query.pairs().cloned().collect();
+    let (name, asking) = (call.name.clone(), question.answer.clone());
+    // A large fleet takes a while to look at: others are answered meanwhile.
+    let answered = tokio::task::spawn_blocking(move || {
+        asking(&Questioned { name: &name, options: &options, form }, &seen)
+    });
+    match answered.await.map_err(Status::internal)?? {
+        Answered::Json(mut value) => {
+            if let Some(map) = value.as_object_mut() {
+                map.insert("apiVersion".into(), "groundplane.dev/v1alpha1".into());
+                map.insert("kind".into(), question.answer_kind.into());
+            }
+            Ok(answer::object::value(&accept, 200, &value))
+        }
+        Answered::Text(text) => Ok(answer::text(200, text)),
+        Answered::Svg(drawing) => Ok(answer::bytes(200, "image/svg+xml", drawing)),
+    }
+}
+
+/// The form that is asked for: by `?output=`, which a browser and `kubectl get --raw` can say, or by the header.
+fn form(asked: &Asked) -> Form {
+    match asked.query.get("output") {
+        Some("text") => return Form::Text,
+        Some("svg") => return Form::Svg,
+        Some(_) => return Form::Json,
+        None => {}
+    }
+    let accepted = asked.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match accepted.split([',', ';']).next().unwrap_or_default().trim() {
+        "text/plain" => Form::Text,
+        "image/svg+xml" => Form::Svg,
+        _ => Form::Json,
+    }
+}
+
+/// Everything at one moment.
+pub struct Seen {
+    /// The server.
+    pub api: Api,
+    /// The plane that is looked at.
+    pub plane: Plane,
+    /// The moment.
+    pub snapshot: Snapshot,
+}
+
+impl Seen {
+    fn read(&self, key: &Key) -> Option<Arc<Object>> {
+        let entry = self.snapshot.get(key)?;
+        let bytes = self.api.reveal(key, entry).ok()?;
+        encode::read(&bytes).ok().map(Arc::new)
+    }
+
+    fn having(&self, term: &bytes::Bytes) -> Vec<Arc<Object>> {
+        self.snapshot.having(term).filter_map(|key| self.read(key)).collect()
+    }
+}
+
+impl Look for Seen {
+    fn get(&self, at: &Address) -> Option<Arc<Object>> {
+        self.read(&keys::object(&self.plane, at).ok()?)
+    }
+
+    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
+        self.having(&index::in_bucket(&self.plane, bucket, value))
+    }
+
+    fn having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>> {
+        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        self.having(&index::field_is(&of, field, value))
+    }
+
+    fn referrers(&self, to: &Address) -> Vec<Arc<Object>> {
+        self.having(&index::referring_to(&self.plane, to))
+    }
+
+    fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>> {
+        let prefix = keys::of_kind(&self.plane, group, plural);
+        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
+    }
+
+    fn count(&self, group: &str, plural: &str) -> usize {
+        self.snapshot.list(keys::of_kind(&self.plane, group, plural).as_bytes()).count()
+    }
+
+    fn names(&self, group: &str, plural: &str) -> Vec<String> {
+        let prefix = keys::of_kind(&self.plane, group, plural);
+        let names = self.snapshot.list(prefix.as_bytes());
+        names.filter_map(|(key, _)| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
+    }
+
+    fn version(&self, at: &Address) -> Option<u64> {
+        let key = keys::object(&self.plane, at).ok()?;
+        self.snapshot.get(&key).map(|entry| entry.version().get())
+    }
+
+    fn bucket_version(&self, bucket: &str, value: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for key in self.snapshot.having(&index::in_bucket(&self.plane, bucket, value)) {
+            key.as_bytes().hash(&mut hasher);
+            self.snapshot.get(key).map(|entry| entry.version().get()).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}

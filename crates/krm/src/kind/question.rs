@@ -1,0 +1,123 @@
+//! Questions: what can be asked of a kind beyond its objects as they are written, at a path of its own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Address, Resource};
+use crate::object::Object;
+use crate::status::Status;
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// JSON, or YAML, for programs.
+    #[default]
+    Json,
+    /// Text for a terminal.
+    Text,
+    /// A drawing.
+    Svg,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answered {
+    /// For programs.
+    Json(Value),
+    /// For a terminal.
+    Text(String),
+    /// A drawing.
+    Svg(String),
+}
+
+/// What is asked.
+pub struct Questioned<'a> {
+    /// The object it is about; `-` when it is about all of the kind.
+    pub name: &'a str,
+    /// What else the question says.
+    pub options: &'a BTreeMap<String, String>,
+    /// In which form the answer is wanted.
+    pub form: Form,
+}
+
+impl Questioned<'_> {
+    /// An option, unless it is empty.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// A number among the options.
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Status> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        let number = text.parse().map(Some);
+        number.map_err(|_| Status::bad_request(format!("{name} is to be a number, not {text:?}")))
+    }
+}
+
+/// All objects at one moment, as a question sees them.
+pub trait Look {
+    /// An object.
+    fn get(&self, at: &Address) -> Option<Arc<Object>>;
+    /// The objects in a bucket.
+    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>>;
+    /// The objects of a kind whose selectable field has this value.
+    fn having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>>;
+    /// Those who refer to an object.
+    fn referrers(&self, to: &Address) -> Vec<Arc<Object>>;
+    /// All objects of a kind, by name.
+    fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>>;
+    /// How many objects of a kind there are.
+    fn count(&self, group: &str, plural: &str) -> usize;
+    /// The names of all objects of a kind, in order.
+    fn names(&self, group: &str, plural: &str) -> Vec<String>;
+    /// A number that is another one once an object has changed; nothing where it is not there.
+    fn version(&self, at: &Address) -> Option<u64>;
+    /// A number that is another one once anything has come into a bucket, left it or changed in it.
+    fn bucket_version(&self, bucket: &str, value: &str) -> u64;
+}
+
+impl dyn Look + '_ {
+    /// An object of a kind of ours.
+    pub fn find<T: Resource>(&self, name: &str) -> Option<T> {
+        read(&*self.get(&T::address("", name))?)
+    }
+
+    /// The objects of a kind of ours in a bucket.
+    pub fn in_bucket<T: Resource>(&self, bucket: &str, value: &str) -> Vec<T> {
+        of_kind(&self.bucket(bucket, value))
+    }
+
+    /// The objects of a kind of ours whose selectable field has this value.
+    pub fn with<T: Resource>(&self, field: &str, value: &str) -> Vec<T> {
+        of_kind(&self.having(T::GROUP, T::PLURAL, field, value))
+    }
+
+    /// All objects of a kind of ours.
+    pub fn every<T: Resource>(&self) -> Vec<T> {
+        of_kind(&self.all(T::GROUP, T::PLURAL))
+    }
+}
+
+fn of_kind<T: Resource>(objects: &[Arc<Object>]) -> Vec<T> {
+    objects.iter().filter(|object| object.kind() == T::KIND).filter_map(|object| read(object)).collect()
+}
+
+fn read<T: Resource>(object: &Object) -> Option<T> {
+    T::deserialize(&Value::Object(object.0.clone())).ok()
+}
+
+/// Answers a question.
+pub type Answer = Arc<dyn Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync>;
+
+/// A question: a read-only subresource.
+#[derive(Clone)]
+pub struct Question {
+    /// Its name in the path.
+    pub name: &'static str,
+    /// The kind of its answer in JSON, in `groundplane.dev/v1alpha1`.
+    pub answer_kind: &'static str,
+    /// How it is answered.
+    pub answer: Answer,
+}
