@@ -1,0 +1,259 @@
+//! Bulk: all objects of a kind as a spreadsheet, and back. A row is an object, found by its name; a column is a field.
+
+mod rows;
+
+use std::collections::BTreeMap;
+
+use krm::Object;
+use krm::kind::Kind;
+use krm::schema::{JsonType, Node};
+use serde_json::{Map, Value};
+
+/// What is wrong with a cell, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The row, as a spreadsheet counts: the header is 1.
+    pub row: usize,
+    /// The column's header; empty when it is the whole row.
+    pub column: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.column.is_empty() {
+            true => write!(f, "row {}: {}", self.row, self.problem),
+            false => write!(f, "row {}, column {}: {}", self.row, self.column, self.problem),
+        }
+    }
+}
+
+/// The columns of a kind: its name, its labels, and every field of `spec`. Lists and maps are JSON in one cell.
+pub fn columns(kind: &Kind) -> Vec<String> {
+    let mut columns = vec!["name".to_owned(), "labels".to_owned()];
+    if let Some(spec) = kind.stored().schema.root().property("spec") {
+        flatten(spec, "spec", &mut columns);
+    }
+    columns
+}
+
+fn flatten(node: &Node, path: &str, columns: &mut Vec<String>) {
+    for (name, inner) in node.properties() {
+        let path = format!("{path}.{name}");
+        match inner.json_type() == Some(JsonType::Object) && inner.properties().next().is_some() {
+            true => flatten(inner, &path, columns),
+            false => columns.push(path),
+        }
+    }
+}
+
+/// Objects as CSV: a header, then a row for each. Columns that nobody fills are left out.
+pub fn write(kind: &Kind, objects: &[Object]) -> String {
+    let cell = |object: &Object, column: &str| match column {
+        "name" => object.name().to_owned(),
+        "labels" => own_labels(object),
+        path => object.at(path).map(shown).unwrap_or_default(),
+    };
+    let is_used =
+        |column: &String| column == "name" || objects.iter().any(|object| !cell(object, column).is_empty());
+    let columns: Vec<String> = columns(kind).into_iter().filter(is_used).collect();
+    let mut text = rows::line(&columns);
+    for object in objects {
+        let cells: Vec<String> = columns.iter().map(|column| cell(object, column)).collect();
+        text.push_str(&rows::line(&cells));
+    }
+    text
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Labels as `key=value;key=value`, without those that the controllers keep.
+fn own_labels(object: &Object) -> String {
+    let own = object.labels().filter(|(key, _)| !crate::topology::ALL.contains(key));
+    own.map(|(key, value)| format!("{key}={value}")).collect::<Vec<String>>().join(";")
+}
+
+/// The objects of a spreadsheet, or everything that is wrong with it.
+pub fn read(kind: &Kind, text: &str) -> Result<Vec<Object>, Vec<Fault>> {
+    let mut rows = rows::parse(text).map_err(|fault| vec![fault])?.into_iter();
+    let Some((_, header)) = rows.next() else {
+        let problem = format!("there is no header; begin with name,{}", columns(kind)[2..].join(","));
+        return Err(vec![Fault { row: 1, column: String::new(), problem }]);
+    };
+    let mut faults = header_faults(kind, &header);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let (mut objects, mut seen) = (Vec::new(), BTreeMap::new());
+    for (row, cells) in rows {
+        let before = faults.len();
+        let object = object(kind, &header, &cells, row, &mut faults);
+        if let Some(first) = seen.insert(object.name().to_owned(), row) {
+            let problem =
+                format!("{} is in row {first} already; a name is that of one object", object.name());
+            faults.push(Fault { row, column: "name".into(), problem });
+        }
+        if faults.len() == before {
+            let value = Value::Object(object.0.clone());
+            for error in kind.stored().schema.validate(&value, None) {
+                faults.push(Fault { row, column: error.field.clone(), problem: error.message() });
+            }
+        }
+        objects.push(object);
+    }
+    if faults.is_empty() { Ok(objects) } else { Err(faults) }
+}
+
+fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
+    let known = columns(kind);
+    let fault = |column: &str, problem: String| Fault { row: 1, column: column.to_owned(), problem };
+    let mut faults = Vec::new();
+    if !header.iter().any(|column| column == "name") {
+        faults.push(fault("name", "there is no such column; each row has to say which object it is".into()));
+    }
+    for column in header.iter().filter(|column| !known.contains(column)) {
+        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_lowercase();
+        let near = known.iter().find(|other| {
+            last(other) == last(column) || other.to_lowercase().ends_with(&column.to_lowercase())
+        });
+        let hint =
+            near.map_or_else(|| format!("there are {}", known.join(", ")), |near| format!("is it {near}?"));
+        faults.push(fault(column, format!("{} has no such field; {hint}", kind.names.kind)));
+    }
+    faults
+}
+
+fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: &mut Vec<Fault>) -> Object {
+    let mut object = Object::new(&kind.api_version(&kind.stored().name), &kind.names.kind);
+    let mut spec = Map::new();
+    if cells.len() > header.len() {
+        let problem = format!(
+            "it has {} cells, and the header {}; quote a cell that has a comma",
+            cells.len(),
+            header.len()
+        );
+        faults.push(Fault { row, column: String::new(), problem });
+    }
+    for (column, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+        let mut fault = |problem: String| faults.push(Fault { row, column: column.clone(), problem });
+        match column.as_str() {
+            "name" => object.set_meta("name", Some(cell.as_str().into())),
+            "labels" => match labels(cell) {
+                Ok(labels) => object.set_meta("labels", Some(labels.into())),
+                Err(problem) => fault(problem),
+            },
+            path => match typed(node_at(kind, path), cell) {
+                Ok(value) => put(&mut spec, path.trim_start_matches("spec."), value),
+                Err(problem) => fault(problem),
+            },
+        }
+    }
+    if object.name().is_empty() {
+        faults.push(Fault {
+            row,
+            column: "name".into(),
+            problem: "it is empty; which object is this?".into(),
+        });
+    }
+    object.set("spec", Some(spec.into()));
+    object
+}
+
+fn labels(cell: &str) -> Result<Map<String, Value>, String> {
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().into())),
+        None => Err(format!("{pair:?} is no label; write key=value;key=value")),
+    };
+    cell.split(';').filter(|part| !part.trim().is_empty()).map(pair).collect()
+}
+
+fn node_at<'a>(kind: &'a Kind, path: &str) -> Option<&'a Node> {
+    let mut node = kind.stored().schema.root();
+    for step in path.split('.') {
+        node = node.property(step)?;
+    }
+    Some(node)
+}
+
+/// A cell as the type of its field.
+fn typed(node: Option<&Node>, cell: &str) -> Result<Value, String> {
+    match node.and_then(Node::json_type) {
+        Some(JsonType::Integer) => {
+            cell.parse::<i64>().map(Value::from).map_err(|_| format!("{cell:?} is no whole number"))
+        }
+        Some(JsonType::Number) => {
+            let number = cell.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+            number.map(Value::Number).ok_or_else(|| format!("{cell:?} is no number"))
+        }
+        Some(JsonType::Boolean) => match cell.to_lowercase().as_str() {
+            "true" | "yes" => Ok(Value::Bool(true)),
+            "false" | "no" => Ok(Value::Bool(false)),
+            _ => Err(format!("{cell:?} is neither true nor false")),
+        },
+        Some(JsonType::Array | JsonType::Object) => serde_json::from_str(cell)
+            .map_err(|error| format!("it is to be JSON, such as [{{\"name\":\"A\"}}]: {error}")),
+        Some(JsonType::String) | None => Ok(Value::from(cell)),
+    }
+}
+
+fn put(map: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => drop(map.insert(path.to_owned(), value)),
+        Some((first, rest)) => {
+            let inner = map.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            if let Some(inner) = inner.as_object_mut() {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::{Size, fleet};
+
+    #[test]
+    fn every_kind_goes_out_and_comes_back_the_same() {
+        let objects = fleet(Size::SMALL, 3);
+        for kind in crate::kinds::all() {
+            let of_kind: Vec<Object> =
+                objects.iter().filter(|object| object.kind() == kind.names.kind).cloned().collect();
+            let text = write(&kind, &of_kind);
+            let back = read(&kind, &text).unwrap_or_else(|faults| panic!("{}: {faults:?}", kind.names.kind));
+            assert_eq!(back, of_kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_row_and_column_with_what_would_be_right() {
+        let racks = crate::kinds::all().into_iter().find(|kind| kind.names.kind == "Rack").unwrap();
+        let told = |text: &str| {
+            let faults = read(&racks, text).unwrap_err();
+            faults.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
+        };
+        assert_eq!(
+            told("name,heightU\nr1,42\n"),
+            "row 1, column heightU: Rack has no such field; is it spec.heightU?"
+        );
+        let faults = told(
+            "name,spec.heightU,spec.siteRef.name,spec.powerFeeds\nr1,tall,s,\n,42,s,\nr3,42,s,A\nr4,42,,\nr4,42,s,\n",
+        );
+        for line in [
+            "row 2, column spec.heightU: \"tall\" is no whole number",
+            "row 3, column name: it is empty; which object is this?",
+            "row 4, column spec.powerFeeds: it is to be JSON, such as [{\"name\":\"A\"}]",
+            "row 5, column spec.siteRef: Required value",
+            "row 6, column name: r4 is in row 5 already; a name is that of one object",
+        ] {
+            assert!(faults.contains(line), "{line}\n in\n{faults}");
+        }
+        assert_eq!(told("name,spec.row\nr1,\"A\n"), "row 2: a quoted cell has no end; close it with \"");
+    }
+}

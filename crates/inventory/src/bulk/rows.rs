@@ -1,0 +1,81 @@
+//! CSV as RFC 4180 has it: cells between commas, quoted where they hold a comma, a quote or a line break.
+
+use super::Fault;
+
+/// A row as a line.
+pub fn line(cells: &[String]) -> String {
+    let quoted = cells.iter().map(|cell| match cell.contains([',', '"', '\n', '\r']) || is_formula(cell) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.clone(),
+    });
+    quoted.collect::<Vec<String>>().join(",") + "\n"
+}
+
+/// Whether a spreadsheet would take a cell for a formula; quoted, most of them take it for text.
+fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '@'])
+}
+
+/// The rows of a text, each with the number that a spreadsheet gives it; empty ones are passed over.
+pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
+    let text = text.trim_start_matches('\u{feff}');
+    let (mut rows, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let (mut number, mut is_quoted) = (1, false);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (is_quoted, c) {
+            (true, '"') if rest.peek() == Some(&'"') => {
+                rest.next();
+                cell.push('"');
+            }
+            (true, '"') => is_quoted = false,
+            (true, c) => cell.push(c),
+            (false, '"') if cell.is_empty() => is_quoted = true,
+            (false, ',') => cells.push(std::mem::take(&mut cell)),
+            (false, '\r') if rest.peek() == Some(&'\n') => {}
+            (false, '\n') => {
+                cells.push(std::mem::take(&mut cell));
+                finish(&mut rows, &mut cells, number);
+                number += 1;
+            }
+            (false, c) => cell.push(c),
+        }
+    }
+    if is_quoted {
+        let problem = "a quoted cell has no end; close it with \"".to_owned();
+        return Err(Fault { row: number, column: String::new(), problem });
+    }
+    if !cell.is_empty() || !cells.is_empty() {
+        cells.push(cell);
+        finish(&mut rows, &mut cells, number);
+    }
+    Ok(rows)
+}
+
+fn finish(rows: &mut Vec<(usize, Vec<String>)>, cells: &mut Vec<String>, number: usize) {
+    let cells = std::mem::take(cells);
+    if cells.iter().any(|cell| !cell.is_empty()) {
+        rows.push((number, cells));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_the_same(cells in proptest::collection::vec("[a-z,\"\n=é ]{0,6}", 2..5)) {
+            prop_assume!(cells.iter().any(|cell| !cell.is_empty()));
+            prop_assert_eq!(parse(&line(&cells)).unwrap(), vec![(1, cells)]);
+        }
+    }
+
+    #[test]
+    fn lines_of_windows_and_a_byte_order_mark_are_read_too() {
+        let rows = parse("\u{feff}name,row\r\nr1,A\r\n\r\nr2,B").unwrap();
+        assert_eq!(rows[1], (2, vec!["r1".to_owned(), "A".to_owned()]));
+        assert_eq!(rows[2].0, 4, "rows are counted as a spreadsheet does");
+    }
+}

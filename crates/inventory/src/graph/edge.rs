@@ -1,0 +1,105 @@
+//! Edge of the graph: what leads from one node to another.
+
+use std::collections::BTreeMap;
+
+use krm::kind::{
+    Change, Declaration, Metadata, Missing, OnDelete, Reference, Refusal, Resource, Verdict, View, allow,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{EdgeType, Node, attributes, graphed};
+use crate::{LocalObjectReference, Status};
+
+/// What leads from one node to another.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Edge {
+    /// What every object has.
+    pub metadata: Metadata,
+    /// What it is.
+    pub spec: EdgeSpec,
+    /// What is observed of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+}
+
+/// What an edge is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-kubernetes-validations" = [
+    {"rule": "self.type == oldSelf.type", "message": "type is immutable"},
+    {"rule": "self.from.name != self.to.name", "message": "edge endpoints must be distinct"},
+]))]
+pub struct EdgeSpec {
+    /// The name of its EdgeType.
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1))]
+    pub kind: String,
+    /// The node it begins at.
+    pub from: LocalObjectReference,
+    /// The node it ends at.
+    pub to: LocalObjectReference,
+    /// Its attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+}
+
+impl Resource for Edge {
+    const GROUP: &'static str = super::GROUP;
+    const VERSION: &'static str = super::VERSION;
+    const KIND: &'static str = "Edge";
+    const PLURAL: &'static str = "edges";
+
+    fn declare() -> Declaration<Edge> {
+        let lenient = |path, plural| Reference::at(path, super::GROUP, plural).missing(Missing::Ignore);
+        let edge = graphed()
+            .refuses_as("vedge.v1alpha2.graph.inventory.miloapis.com", &[])
+            .refers(lenient("spec.type", "edgetypes").on_delete(OnDelete::Ignore))
+            .refers(lenient("spec.from.name", "nodes"))
+            .refers(lenient("spec.to.name", "nodes"))
+            .selects(&["spec.type", "spec.from.name", "spec.to.name"])
+            .prints("Type", "string", ".spec.type")
+            .prints("From", "string", ".spec.from.name")
+            .prints("To", "string", ".spec.to.name")
+            .prints_age()
+            .rule(fits_its_type);
+        crate::kinds::prints_ready(edge)
+    }
+}
+
+/// An edge connects what its type lets it connect, and has what its type asks for.
+fn fits_its_type(change: &Change<Edge>, view: &mut View<'_>) -> Verdict {
+    let Some(edge) = change.after() else { return allow() };
+    if change.before().is_some_and(|old| old.spec == edge.spec) {
+        return allow();
+    }
+    let kind = view.get::<EdgeType>(&edge.spec.kind);
+    let from = view.get::<Node>(&edge.spec.from.name);
+    let to = view.get::<Node>(&edge.spec.to.name);
+    fits(&edge.spec, kind.as_ref(), from.as_ref(), to.as_ref()).map_err(Refusal::Denied)
+}
+
+/// Why an edge does not fit its type.
+pub fn fits(
+    edge: &EdgeSpec,
+    kind: Option<&EdgeType>,
+    from: Option<&Node>,
+    to: Option<&Node>,
+) -> Result<(), String> {
+    let Some(kind) = kind else { return Err(format!("EdgeType \"{}\" not found", edge.kind)) };
+    let Some(from) = from else {
+        return Err(format!("from endpoint Node \"{}\" not found", edge.from.name));
+    };
+    let Some(to) = to else { return Err(format!("to endpoint Node \"{}\" not found", edge.to.name)) };
+    let ends = kind.spec.endpoints.clone().unwrap_or_default();
+    for (end, node, allowed) in [("from", from, &ends.from_types), ("to", to, &ends.to_types)] {
+        if !allowed.is_empty() && !allowed.contains(&node.spec.kind) {
+            return Err(format!(
+                "EdgeType \"{}\" does not allow a \"{}\" node as `{end}` (allowed: [{}])",
+                edge.kind,
+                node.spec.kind,
+                allowed.join(" ")
+            ));
+        }
+    }
+    attributes::check(&format!("EdgeType \"{}\"", edge.kind), &kind.spec.attributes, &edge.attributes)
+}

@@ -1,0 +1,361 @@
+//! What nodes and network devices have in common: they are mounted in racks or in slots of other devices, and have
+//! numbers that no other has.
+
+use krm::Object;
+use krm::kind::{Change, Declaration, Resource, Verdict, View, allow, deny};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::placement::{Footprint, Placement};
+use super::{NetworkDevice, Node, Rack};
+use crate::choice::choice;
+
+/// The bucket of what is mounted in a rack, by the rack's name.
+pub const IN_RACK: &str = "inventory-in-rack";
+/// The bucket of what is in the slots of a device, by the device's kind and name.
+pub const IN_DEVICE: &str = "inventory-in-device";
+/// The bucket of everything with a serial number.
+pub const SERIAL: &str = "inventory-serial";
+/// The bucket of everything with an asset tag.
+pub const ASSET_TAG: &str = "inventory-asset-tag";
+
+/// A device in a device in a device …: no deeper.
+const DEEPEST: usize = 8;
+
+choice! {
+    /// How far something is in its life.
+    Lifecycle: Planned, Ordered, Staged, Active, Offline, Failed, Decommissioning, Retired
+}
+
+choice! {
+    /// What can have slots.
+    HolderKind: Node, NetworkDevice
+}
+
+/// A slot of a chassis, a blade or a host, where another device is put in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Slot {
+    /// What is written beside it, such as `blade-3` or `pcie-1`.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+    /// What goes in there, such as `Blade`, `LineCard` or `DPU`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub accepts: Option<String>,
+}
+
+/// The slot that a device is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InSlot {
+    /// The device that has the slot.
+    pub device_ref: HolderReference,
+    /// The name of the slot.
+    #[schemars(length(min = 1, max = 253))]
+    pub slot: String,
+}
+
+/// A device that has slots.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HolderReference {
+    /// Its kind.
+    pub kind: HolderKind,
+    /// Its name.
+    #[schemars(length(min = 1))]
+    pub name: String,
+}
+
+impl HolderReference {
+    /// Under which value the bucket of a device's slots is found.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.kind, self.name)
+    }
+}
+
+/// What rules ask of nodes and network devices alike.
+pub trait Device: Resource {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// The site it is at.
+    fn site(&self) -> &str;
+    /// Where it is mounted.
+    fn placement(&self) -> Option<&Placement>;
+    /// The slot it is in.
+    fn in_slot(&self) -> Option<&InSlot>;
+    /// The slots it has.
+    fn slots(&self) -> &[Slot];
+}
+
+/// What has numbers that no other may have.
+pub trait Tagged: Resource {
+    /// Its name, serial number and asset tag.
+    fn tags(&self) -> (&str, Option<&str>, Option<&str>);
+}
+
+macro_rules! tagged {
+    ($($kind:ty),+) => { $(impl Tagged for $kind {
+        fn tags(&self) -> (&str, Option<&str>, Option<&str>) {
+            (&self.metadata.name, self.spec.serial.as_deref(), self.spec.asset_tag.as_deref())
+        }
+    })+ };
+}
+
+tagged!(Node, NetworkDevice, Rack);
+
+/// The buckets of what has a serial number and an asset tag: small and capital letters are the same.
+pub fn found_by_tags<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+    let lower = |path: &'static str| {
+        move |object: &Object| texts(object, path).map(|text| text.to_lowercase()).collect()
+    };
+    declaration.bucket_raw(SERIAL, lower("spec.serial")).bucket_raw(ASSET_TAG, lower("spec.assetTag"))
+}
+
+/// The buckets of what is in racks, in slots, and has numbers.
+pub fn found_by_place<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+    found_by_tags(declaration)
+        .bucket_raw(IN_RACK, |object| texts(object, "spec.placement.rackRef.name").collect())
+        .bucket_raw(IN_DEVICE, |object| {
+            joined(object, "spec.inSlot.deviceRef.kind", "spec.inSlot.deviceRef.name")
+        })
+}
+
+/// The texts at a path.
+pub(super) fn texts<'a>(object: &'a Object, path: &str) -> impl Iterator<Item = String> + use<'a> {
+    krm::selector::field_texts(object, path).into_iter().filter(|text| !text.is_empty()).map(Into::into)
+}
+
+/// The texts at two paths with a stroke between them, where both are there.
+pub(super) fn joined(object: &Object, first: &str, second: &str) -> Vec<String> {
+    texts(object, first)
+        .zip(texts(object, second))
+        .map(|(first, second)| format!("{first}/{second}"))
+        .collect()
+}
+
+/// Everything that a device must be.
+pub fn is_well_kept<D: Device + Tagged>(change: &Change<D>, view: &mut View<'_>) -> Verdict {
+    let (before, after) = (change.before(), change.after());
+    is_well_placed(before, after, view)?;
+    is_well_slotted(before, after, view)?;
+    keeps_the_slots_in_use(before, after, view)?;
+    is_the_only_one_with_its_tags(before, after, view)
+}
+
+/// No two things have the same serial number or the same asset tag.
+pub fn is_the_only_one_with_its_tags<T: Tagged>(
+    before: Option<&T>,
+    after: Option<&T>,
+    view: &mut View<'_>,
+) -> Verdict {
+    let Some(after) = after else { return allow() };
+    let (name, serial, asset_tag) = after.tags();
+    let (_, old_serial, old_asset_tag) = before.map_or(("", None, None), Tagged::tags);
+    for (bucket, what, number, old) in
+        [(SERIAL, "serial", serial, old_serial), (ASSET_TAG, "assetTag", asset_tag, old_asset_tag)]
+    {
+        let Some(number) = number.filter(|_| number != old) else { continue };
+        let holders = view.bucket(bucket, &number.to_lowercase());
+        let other = holders.iter().find(|other| other.kind() != T::KIND || other.name() != name);
+        if let Some(other) = other {
+            return deny(format!("{what} {number} is already that of {} {}", other.kind(), other.name()));
+        }
+    }
+    allow()
+}
+
+/// Something that is mounted in a rack.
+#[derive(Debug, Clone)]
+pub struct Occupant {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// The units it takes.
+    pub footprint: Footprint,
+    /// The reservation it may use.
+    pub reservation: Option<String>,
+}
+
+impl std::fmt::Display for Occupant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} at {}", self.kind, self.name, self.footprint)
+    }
+}
+
+impl Occupant {
+    /// Everything that is mounted in a rack.
+    pub fn all_in(view: &mut View<'_>, rack: &str) -> Vec<Occupant> {
+        view.bucket(IN_RACK, rack).iter().filter_map(|object| Occupant::of(object)).collect()
+    }
+
+    /// A mounted object.
+    pub fn of(object: &Object) -> Option<Occupant> {
+        let placement = Placement::deserialize(object.at("spec.placement")?).ok()?;
+        Some(Occupant {
+            kind: object.kind().to_owned(),
+            name: object.name().to_owned(),
+            footprint: placement.footprint(),
+            reservation: placement.reservation,
+        })
+    }
+
+    /// It keeps out of units that are reserved for something else.
+    pub fn respects(&self, rack: &Rack) -> Verdict {
+        let name = &rack.metadata.name;
+        let own = self.reservation.as_deref();
+        if let Some(own) = own {
+            let Some(reserved) = rack.spec.reservations.iter().find(|reserved| reserved.name == own) else {
+                return deny(format!("Rack {name} has no reservation {own}"));
+            };
+            if !self.footprint.is_within(&reserved.footprint()) {
+                return deny(format!(
+                    "placement {} ({}) is not within reservation {own} at {} in Rack {name}",
+                    self.footprint,
+                    self.footprint.side(),
+                    reserved.footprint()
+                ));
+            }
+        }
+        let others = rack.spec.reservations.iter().filter(|reserved| Some(reserved.name.as_str()) != own);
+        let mut in_the_way = others.filter(|reserved| reserved.footprint().overlaps(&self.footprint));
+        match in_the_way.next() {
+            Some(reserved) => deny(format!(
+                "placement {} ({}) overlaps reservation {} at {} in Rack {name}",
+                self.footprint,
+                self.footprint.side(),
+                reserved.name,
+                reserved.footprint()
+            )),
+            None => allow(),
+        }
+    }
+}
+
+/// A device lies within its rack, at the rack's site, and nobody else is there.
+pub fn is_well_placed<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
+    let Some(device) = after else { return allow() };
+    let Some(placement) = device.placement() else { return allow() };
+    if before.and_then(Device::placement) == Some(placement) {
+        return allow();
+    }
+    let rack_name = &placement.rack_ref.name;
+    let Some(rack) = view.get::<Rack>(rack_name) else {
+        return deny(format!("referenced Rack {rack_name} not found"));
+    };
+    if rack.spec.site_ref.name != device.site() {
+        return deny(format!(
+            "Rack {rack_name} is at Site {}, not at Site {} of {} {}",
+            rack.spec.site_ref.name,
+            device.site(),
+            D::KIND,
+            device.name()
+        ));
+    }
+    let footprint = placement.footprint();
+    if footprint.end > rack.spec.height_u {
+        return deny(format!(
+            "placement {footprint} does not fit within Rack {rack_name} (height {}U)",
+            rack.spec.height_u
+        ));
+    }
+    let mut others = Occupant::all_in(view, rack_name);
+    others.retain(|other| (other.kind.as_str(), other.name.as_str()) != (D::KIND, device.name()));
+    if let Some(other) = others.iter().find(|other| other.footprint.overlaps(&footprint)) {
+        return deny(format!(
+            "placement {footprint} ({}) overlaps {other} in Rack {rack_name}",
+            footprint.side()
+        ));
+    }
+    let (kind, name) = (D::KIND.to_owned(), device.name().to_owned());
+    Occupant { kind, name, footprint, reservation: placement.reservation.clone() }.respects(&rack)
+}
+
+/// A device is in a slot that is there, at the same site, alone, and not within itself.
+pub fn is_well_slotted<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
+    let Some(device) = after else { return allow() };
+    let Some(within) = device.in_slot() else { return allow() };
+    if before.and_then(Device::in_slot) == Some(within) {
+        return allow();
+    }
+    let holder_name = format!("{} {}", within.device_ref.kind, within.device_ref.name);
+    let Some(holder) = Holder::find(view, &within.device_ref) else {
+        return deny(format!("referenced {holder_name} not found"));
+    };
+    if holder.site != device.site() {
+        return deny(format!("{holder_name} is at Site {}, not at Site {}", holder.site, device.site()));
+    }
+    if !holder.slots.iter().any(|slot| slot.name == within.slot) {
+        let slots: Vec<&str> = holder.slots.iter().map(|slot| slot.name.as_str()).collect();
+        return deny(format!("{holder_name} has no slot {}; it has [{}]", within.slot, slots.join(" ")));
+    }
+    let inside = view.bucket(IN_DEVICE, &within.device_ref.key());
+    let in_same = |other: &&std::sync::Arc<Object>| {
+        other.at("spec.inSlot.slot").and_then(serde_json::Value::as_str) == Some(&within.slot)
+            && (other.kind(), other.name()) != (D::KIND, device.name())
+    };
+    if let Some(other) = inside.iter().find(in_same) {
+        return deny(format!(
+            "slot {} of {holder_name} already holds {} {}",
+            within.slot,
+            other.kind(),
+            other.name()
+        ));
+    }
+    let mut around = Some((within.device_ref.clone(), holder));
+    for _ in 0..DEEPEST {
+        let Some((at, holder)) = around else { return allow() };
+        if at.kind.to_string() == D::KIND && at.name == device.name() {
+            return deny(format!("{} {} can't be in a slot of itself", D::KIND, device.name()));
+        }
+        around = holder.in_slot.and_then(|outer| {
+            let next = Holder::find(view, &outer.device_ref)?;
+            Some((outer.device_ref, next))
+        });
+    }
+    deny(format!("{} {} would be more than {DEEPEST} devices deep", D::KIND, device.name()))
+}
+
+/// A device keeps the slots that others are in.
+pub fn keeps_the_slots_in_use<D: Device>(
+    before: Option<&D>,
+    after: Option<&D>,
+    view: &mut View<'_>,
+) -> Verdict {
+    let (Some(old), Some(new)) = (before, after) else { return allow() };
+    if old.slots().iter().all(|slot| new.slots().iter().any(|kept| kept.name == slot.name)) {
+        return allow();
+    }
+    for inside in view.bucket(IN_DEVICE, &format!("{}/{}", D::KIND, new.name())) {
+        let slot = inside.at("spec.inSlot.slot").and_then(serde_json::Value::as_str).unwrap_or_default();
+        if !new.slots().iter().any(|kept| kept.name == slot) {
+            return deny(format!("slot {slot} still holds {} {}", inside.kind(), inside.name()));
+        }
+    }
+    allow()
+}
+
+/// What is asked of a device that has slots.
+struct Holder {
+    site: String,
+    slots: Vec<Slot>,
+    in_slot: Option<InSlot>,
+}
+
+impl Holder {
+    fn find(view: &mut View<'_>, at: &HolderReference) -> Option<Holder> {
+        match at.kind {
+            HolderKind::Node => view.get::<Node>(&at.name).map(|node| Holder::of(&node)),
+            HolderKind::NetworkDevice => {
+                view.get::<NetworkDevice>(&at.name).map(|device| Holder::of(&device))
+            }
+        }
+    }
+
+    fn of<D: Device>(device: &D) -> Holder {
+        Holder {
+            site: device.site().to_owned(),
+            slots: device.slots().to_vec(),
+            in_slot: device.in_slot().cloned(),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Physical inventory: what stands where, what it is connected to, and the rules that keep it so.
+
+mod choice;
+mod condition;
+mod quantity;
+mod references;
+
+pub mod bulk;
+pub mod controllers;
+pub mod demo;
+pub mod graph;
+pub mod kinds;
+pub mod power;
+pub mod questions;
+pub mod topology;
+
+pub use choice::Choice;
+pub use condition::{Condition, Status, pending};
+pub use quantity::Quantity;
+pub use references::{
+    AssetReference, CircuitEndpoint, LocalObjectReference, ObjectReference, PortDeviceReference,
+};
+
+use krm::kind::Kind;
+
+/// All kinds of the inventory: those of the plan, and those of the graph.
+pub fn all() -> Vec<Kind> {
+    let mut all = kinds::all();
+    all.extend(graph::all());
+    all
+}

@@ -1,0 +1,200 @@
+//! Power: from a rack's feed through PDUs to the devices that draw it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm::Object;
+use krm::kind::Look;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::controllers::observe::Found;
+use crate::kinds::cable::{self, Media};
+use crate::kinds::port::{self, PortType};
+use crate::kinds::{Cable, NetworkDevice, Node, Port, Rack};
+use crate::references::DeviceKind;
+
+/// Chains are no longer than this.
+const LONGEST: usize = 16;
+
+/// What a feed of a rack gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedLoad {
+    /// The feed.
+    pub feed: String,
+    /// What it may give, when that is known.
+    pub usable: Option<i64>,
+    /// What is drawn from it.
+    pub drawn: i64,
+    /// What would be drawn from it if every device had only this feed.
+    pub alone: i64,
+    /// The devices it feeds, as `Kind/name`.
+    pub devices: BTreeSet<String>,
+}
+
+/// The load of each feed of a rack.
+pub fn feeds(rack: &Rack, look: &dyn Look) -> Vec<FeedLoad> {
+    let mut shares = BTreeMap::new();
+    let feeds = rack.spec.power_feeds.iter().map(|feed| {
+        let mut load = FeedLoad {
+            feed: feed.name.clone(),
+            usable: feed.usable_watts(),
+            drawn: 0,
+            alone: 0,
+            devices: BTreeSet::new(),
+        };
+        let value = port::feed_of(&rack.metadata.name, &feed.name);
+        for source in look.in_bucket::<Port>(port::ON_FEED, &value) {
+            for sink in sinks(&source, look) {
+                let share = shares.entry(sink.metadata.name.clone()).or_insert_with(|| draw(&sink, look));
+                load.drawn += share.here;
+                if load.devices.insert(sink.spec.device_key()) {
+                    load.alone += share.device;
+                }
+            }
+        }
+        load
+    });
+    feeds.collect()
+}
+
+/// Whether no feed of a rack gives more than it may; nothing when nothing is known to be drawn.
+pub fn within_rating(rack: &Object, look: &dyn Look) -> Option<Found> {
+    let rack = Rack::deserialize(&Value::Object(rack.0.clone())).ok()?;
+    let loads = feeds(&rack, look);
+    if loads.iter().all(|load| load.drawn == 0) {
+        return None;
+    }
+    let told = |load: &FeedLoad, watts: i64| {
+        format!("feed {} of {} W usable carries {watts} W", load.feed, load.usable.unwrap_or_default())
+    };
+    let is_over = |load: &&FeedLoad| load.usable.is_some_and(|usable| load.drawn > usable);
+    if let Some(load) = loads.iter().find(is_over) {
+        return Some(Found::fails("PowerWithinRating", "FeedOverRating", told(load, load.drawn)));
+    }
+    let would_be_over = |load: &&FeedLoad| load.usable.is_some_and(|usable| load.alone > usable);
+    Some(match loads.iter().find(would_be_over).filter(|_| loads.len() > 1) {
+        Some(load) => Found::holds(
+            "PowerWithinRating",
+            "NoRedundancy",
+            format!("if the other feeds fail, {}", told(load, load.alone)),
+        ),
+        None => {
+            Found::holds("PowerWithinRating", "WithinRating", "No feed gives more than it may".to_owned())
+        }
+    })
+}
+
+/// What a port draws, and what its whole device does.
+#[derive(Debug, Clone, Copy)]
+struct Draw {
+    here: i64,
+    device: i64,
+}
+
+/// A port draws what it says, or its share of what its device does.
+fn draw(sink: &Port, look: &dyn Look) -> Draw {
+    let whole = match sink.spec.device_ref.kind {
+        DeviceKind::Node => {
+            look.find::<Node>(&sink.spec.device_ref.name).and_then(|node| node.spec.drawn_watts)
+        }
+        DeviceKind::NetworkDevice => {
+            look.find::<NetworkDevice>(&sink.spec.device_ref.name).and_then(|device| device.spec.drawn_watts)
+        }
+        DeviceKind::Rack => None,
+    };
+    let siblings: Vec<Port> = look.in_bucket(port::ON_DEVICE, &sink.spec.device_key());
+    let supplies: Vec<&Port> = siblings.iter().filter(|other| is_supply(other)).collect();
+    let said = |port: &Port| port.spec.power.as_ref().and_then(|power| power.drawn_watts);
+    let all_said: i64 = supplies.iter().filter_map(|other| said(other)).sum();
+    let device = whole.unwrap_or(all_said);
+    let fed =
+        supplies.iter().filter(|other| !look.bucket(cable::IN_PORT, &other.metadata.name).is_empty()).count();
+    let share = device / i64::try_from(fed.max(1)).unwrap_or(1);
+    Draw { here: said(sink).unwrap_or(share), device }
+}
+
+/// Whether a device takes its own power in here: a port for power that feeds no outlets and is none.
+fn is_supply(port: &Port) -> bool {
+    port.spec.kind == PortType::Power && port.spec.inlet().is_none() && port.spec.feed().is_none()
+}
+
+/// The ports where the power that goes out at `source` is drawn.
+pub fn sinks(source: &Port, look: &dyn Look) -> Vec<Port> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut ahead = vec![source.clone()];
+    for _ in 0..LONGEST {
+        let mut next = Vec::new();
+        for out in ahead {
+            for inlet in cabled(&out, look) {
+                if !seen.insert(inlet.metadata.name.clone()) {
+                    continue;
+                }
+                let outlets: Vec<Port> = look.in_bucket(port::FROM_INLET, &inlet.metadata.name);
+                match outlets.is_empty() {
+                    true => found.push(inlet),
+                    false => next.extend(outlets),
+                }
+            }
+        }
+        ahead = next;
+    }
+    found
+}
+
+/// The ports on the other ends of a port's power cable.
+pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Port> {
+    let cables: Vec<Cable> = look.in_bucket(cable::IN_PORT, &from.metadata.name);
+    let far = cables
+        .iter()
+        .filter(|cable| cable.spec.media == Media::Power)
+        .flat_map(|cable| cable.spec.endpoints.iter().filter(|end| end.name != from.metadata.name));
+    far.filter_map(|end| look.find::<Port>(&end.name)).collect()
+}
+
+/// The feeds behind a port, as the rack's port where each comes in.
+pub fn sources(sink: &Port, look: &dyn Look) -> Vec<Port> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut ahead = vec![sink.clone()];
+    for _ in 0..LONGEST {
+        let mut next = Vec::new();
+        for port in ahead {
+            if !seen.insert(port.metadata.name.clone()) {
+                continue;
+            }
+            if port.spec.feed().is_some() {
+                found.push(port);
+                continue;
+            }
+            // An outlet gets its power from its inlet, everything else from the other end of its cable.
+            match port.spec.inlet() {
+                Some(inlet) => next.extend(look.find::<Port>(inlet)),
+                None => next.extend(
+                    cabled(&port, look)
+                        .into_iter()
+                        .filter(|far| far.spec.inlet().is_some() || far.spec.feed().is_some()),
+                ),
+            }
+        }
+        ahead = next;
+    }
+    found
+}
+
+/// The racks whose feeds give other watts when this object changes.
+pub fn racks_behind(object: &Object, look: &dyn Look) -> BTreeSet<String> {
+    let ports: Vec<Port> = match object.kind() {
+        "Port" if object.at("spec.type").and_then(Value::as_str) == Some("Power") => {
+            Port::deserialize(&Value::Object(object.0.clone())).ok().into_iter().collect()
+        }
+        "Cable" if object.at("spec.media").and_then(Value::as_str) == Some("Power") => {
+            let ends = object.at("spec.endpoints").and_then(Value::as_array).into_iter().flatten();
+            ends.filter_map(|end| look.find::<Port>(end.get("name")?.as_str()?)).collect()
+        }
+        kind @ ("Node" | "NetworkDevice") if object.at("spec.drawnWatts").is_some() => {
+            let ports: Vec<Port> = look.in_bucket(port::ON_DEVICE, &format!("{kind}/{}", object.name()));
+            ports.into_iter().filter(|port| port.spec.kind == PortType::Power).collect()
+        }
+        _ => Vec::new(),
+    };
+    ports.iter().flat_map(|port| sources(port, look)).map(|feed| feed.spec.device_ref.name).collect()
+}

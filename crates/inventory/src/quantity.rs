@@ -1,0 +1,85 @@
+//! Quantities as Kubernetes writes them: `25G`, `250m`, `3`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+const PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
+/// A number with an optional unit, kept as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Quantity(pub String);
+
+impl Quantity {
+    /// What it amounts to.
+    pub fn value(&self) -> Option<f64> {
+        let text = self.0.trim();
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-'));
+        let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
+        let factor = match unit {
+            "" => 1.0,
+            "n" => 1e-9,
+            "u" => 1e-6,
+            "m" => 1e-3,
+            "k" => 1e3,
+            "M" => 1e6,
+            "G" => 1e9,
+            "T" => 1e12,
+            "P" => 1e15,
+            "E" => 1e18,
+            "Ki" => 1024.0,
+            "Mi" => 1024.0 * 1024.0,
+            "Gi" => 1024.0 * 1024.0 * 1024.0,
+            _ => return text.parse().ok(),
+        };
+        Some(number * factor)
+    }
+}
+
+impl std::fmt::Display for Quantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Quantity, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Quantity(text)),
+            Value::Number(number) => Ok(Quantity(number.to_string())),
+            other => Err(D::Error::custom(format!("{other} is no quantity"))),
+        }
+    }
+}
+
+impl JsonSchema for Quantity {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Quantity".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "x-kubernetes-int-or-string": true, "pattern": PATTERN })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+
+    #[test]
+    fn a_quantity_amounts_to_its_number_times_its_unit() {
+        for (text, amount) in
+            [("3", 3.0), ("25G", 25e9), ("250m", 0.25), ("1Ki", 1024.0), ("1.5k", 1500.0), ("2e3", 2000.0)]
+        {
+            assert_eq!(Quantity(text.into()).value(), Some(amount), "{text}");
+        }
+        assert_eq!(Quantity("metres".into()).value(), None);
+    }
+}

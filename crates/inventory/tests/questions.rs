@@ -1,0 +1,214 @@
+//! Questions asked of the demo fleet: racks, ways, losses, room.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use inventory::demo::{Size, fleet};
+use inventory::kinds::Rack;
+use inventory::questions::elevation::Elevation;
+use inventory::questions::space::{self, Spread, Wanted};
+use inventory::questions::{impact, svg, trace, tree};
+use inventory::{kinds, power};
+use krm::Object;
+use krm::kind::{Address, Kind, Look};
+use krm::selector::field_texts;
+
+/// A fleet in memory, found as the server finds it: by buckets, references and fields.
+struct Memory {
+    kinds: BTreeMap<String, Kind>,
+    objects: BTreeMap<(String, String), Arc<Object>>,
+    found: BTreeMap<String, Vec<Arc<Object>>>,
+}
+
+impl Memory {
+    fn of(objects: Vec<Object>) -> Memory {
+        let kinds: BTreeMap<String, Kind> =
+            kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect();
+        let mut memory = Memory { kinds, objects: BTreeMap::new(), found: BTreeMap::new() };
+        for object in objects {
+            memory.add(Arc::new(object));
+        }
+        memory
+    }
+
+    fn add(&mut self, object: Arc<Object>) {
+        let kind = &self.kinds[object.kind()];
+        let mut terms = Vec::new();
+        for (bucket, values) in &kind.buckets {
+            terms.extend(values(&object).into_iter().map(|value| format!("b/{bucket}/{value}")));
+        }
+        for reference in &kind.references {
+            let names = reference.names(&object);
+            terms.extend(names.iter().map(|(_, name)| format!("r/{}/{name}", reference.plural)));
+        }
+        for field in &kind.stored().selectable {
+            for text in field_texts(&object, field) {
+                terms.push(format!("f/{}/{field}/{text}", kind.names.plural));
+            }
+        }
+        terms.sort();
+        terms.dedup();
+        for term in terms {
+            self.found.entry(term).or_default().push(object.clone());
+        }
+        self.objects.insert((kind.names.plural.clone(), object.name().to_owned()), object);
+    }
+
+    fn term(&self, term: &str) -> Vec<Arc<Object>> {
+        self.found.get(term).cloned().unwrap_or_default()
+    }
+}
+
+impl Look for Memory {
+    fn get(&self, at: &Address) -> Option<Arc<Object>> {
+        self.objects.get(&(at.plural.clone(), at.name.clone())).cloned()
+    }
+
+    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
+        self.term(&format!("b/{bucket}/{value}"))
+    }
+
+    fn having(&self, _: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>> {
+        self.term(&format!("f/{plural}/{field}/{value}"))
+    }
+
+    fn referrers(&self, to: &Address) -> Vec<Arc<Object>> {
+        self.term(&format!("r/{}/{}", to.plural, to.name))
+    }
+
+    fn all(&self, _: &str, plural: &str) -> Vec<Arc<Object>> {
+        let of_kind = self.objects.iter().filter(|((found, _), _)| found == plural);
+        of_kind.map(|(_, object)| object.clone()).collect()
+    }
+
+    fn count(&self, group: &str, plural: &str) -> usize {
+        self.all(group, plural).len()
+    }
+
+    fn names(&self, group: &str, plural: &str) -> Vec<String> {
+        self.all(group, plural).iter().map(|object| object.name().to_owned()).collect()
+    }
+
+    fn version(&self, at: &Address) -> Option<u64> {
+        self.get(at).map(|_| 1)
+    }
+
+    fn bucket_version(&self, _: &str, _: &str) -> u64 {
+        1
+    }
+}
+
+fn memory() -> Memory {
+    Memory::of(fleet(Size::SMALL, 1))
+}
+
+fn look(memory: &Memory) -> &dyn Look {
+    memory
+}
+
+#[test]
+fn a_rack_shows_what_is_in_it_and_what_is_free() {
+    let memory = memory();
+    let rack: Rack = look(&memory).find("fra1-a01").unwrap();
+    let shown = Elevation::of(&rack, &memory);
+    assert_eq!(shown.devices.len(), 6 + 3, "six hosts, two leaves and a panel");
+    assert_eq!((shown.free_front, shown.free_rear), (42 - 12 - 3, 42 - 12));
+    let text = shown.text();
+    assert!(text.contains(" 12  fra1-a01-node06 (fra1-com…"), "{text}");
+    assert!(text.contains("Free: 27U front, 30U rear; 27U in a row on both sides"), "{text}");
+    let drawn: i64 = shown.power.feeds.iter().map(|feed| feed.drawn).sum();
+    assert!((drawn - shown.power.drawn).abs() <= 16, "what is drawn comes from the feeds: {:?}", shown.power);
+    let drawing = svg::racks(&[shown]);
+    assert!(drawing.starts_with("<svg ") && drawing.contains("fra1-a01-leaf1"), "{drawing}");
+}
+
+#[test]
+fn a_way_goes_through_the_panel_and_is_as_long_as_its_cables() {
+    let memory = memory();
+    let port = look(&memory).find("fra1-a01-leaf1-up1").unwrap();
+    let way = trace::from(&port, &memory);
+    let ends: Vec<&str> = way.ends().iter().map(|end| end.device.as_str()).collect();
+    assert_eq!(ends, ["NetworkDevice/fra1-spine1"]);
+    assert_eq!(way.metres(), 16.0);
+    let text = trace::text(&way);
+    assert!(text.contains("through the panel, position 1"), "{text}");
+    let border = look(&memory).find("fra1-border1-et0").unwrap();
+    let text = trace::text(&trace::from(&border, &memory));
+    assert!(text.contains("circuit fra1-arelion") && text.contains("Site/fra1"), "{text}");
+    assert!(svg::way(&way).contains("NetworkDevice/fra1-spine1"));
+}
+
+#[test]
+fn power_leads_from_the_feed_to_every_supply_and_back() {
+    let memory = memory();
+    let feed = look(&memory).find("fra1-a01-feed-a").unwrap();
+    assert_eq!(power::sinks(&feed, &memory).len(), 6 + 2, "hosts and leaves; a panel draws nothing");
+    let supply = look(&memory).find("fra1-a01-node01-psu2").unwrap();
+    let sources = power::sources(&supply, &memory);
+    assert_eq!(
+        sources.iter().map(|feed| feed.metadata.name.as_str()).collect::<Vec<_>>(),
+        ["fra1-a01-feed-b"]
+    );
+    let way = trace::from(&feed, &memory);
+    assert_eq!(way.ends().len(), 8, "a trace of power splits at the PDU");
+}
+
+#[test]
+fn what_fails_takes_redundancy_or_everything() {
+    let memory = memory();
+    let pdu = impact::of("NetworkDevice", "fra1-a01-pdu-a", None, &memory).unwrap();
+    assert_eq!(pdu.loses_power, Vec::<String>::new());
+    assert_eq!(pdu.loses_power_redundancy.len(), 8, "{pdu:?}");
+    let feed = impact::of("Rack", "fra1-a01", Some("A"), &memory).unwrap();
+    assert_eq!(feed.loses_power_redundancy, pdu.loses_power_redundancy);
+    let spine = impact::of("NetworkDevice", "fra1-spine1", None, &memory).unwrap();
+    assert_eq!(spine.loses_network, Vec::<String>::new());
+    assert_eq!(
+        spine.loses_network_redundancy.len(),
+        3 * 2 + 2,
+        "every leaf and both border routers: {spine:?}"
+    );
+    let rack = impact::of("Rack", "fra1-a01", None, &memory).unwrap();
+    assert!(rack.machines.contains(&"fra1-a01-node02-vm1".to_owned()), "{rack:?}");
+    let cable = impact::of("Cable", "fra1-a01-node01-eth0--fra1-a01-leaf1", None, &memory).unwrap();
+    assert_eq!(
+        cable.loses_network_redundancy,
+        ["NetworkDevice/fra1-a01-leaf1", "Node/fra1-a01-node01"],
+        "both ends have other ways"
+    );
+    assert!(cable.text().contains("Fewer ways to the network (2)"));
+}
+
+#[test]
+fn room_is_found_where_it_is_tightest_and_every_other_rack_has_a_reason() {
+    let memory = memory();
+    let racks = look(&memory).having(kinds::GROUP, "racks", "spec.siteRef.name", "fra1");
+    let rooms = space::Rooms::default();
+    let racks: Vec<_> = racks.iter().map(|rack| rooms.get(rack.name(), &memory).unwrap()).collect();
+    let wanted = Wanted { units: 2, face: None, watts: 500, ports: 0, count: 3, spread: Spread::Racks };
+    let found = space::find(&racks, &wanted, &memory);
+    let mut names: Vec<&str> = found.places.iter().map(|place| place.rack.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 3, "one in a rack: {found:?}");
+    let huge = Wanted { units: 41, ..wanted.clone() };
+    let none = space::find(&racks, &huge, &memory);
+    assert_eq!((none.places.len(), none.ruled_out.len()), (0, 4));
+    assert!(
+        none.text(&huge).contains("Not fra1-a01: 27U in a row are free, 41U are wanted"),
+        "{}",
+        none.text(&huge)
+    );
+    let hungry = Wanted { watts: 100_000, ..wanted };
+    assert!(space::find(&racks, &hungry, &memory).ruled_out[0].reason.contains("W are wanted"));
+}
+
+#[test]
+fn the_whole_is_seen_at_a_glance() {
+    let memory = memory();
+    let summary = tree::summary(&memory).text();
+    assert!(summary.contains("nodes             36"), "{summary}");
+    let text = tree::tree_text(&tree::tree(Some("eu-central"), &memory));
+    assert!(text.starts_with("eu-central\n  fra1\n    fra1-a01-node01\n"), "{text}");
+}
