@@ -1,5 +1,6 @@
 //! Groundplane: one control plane from the rack to the workload, in one binary.
 
+mod demo;
 mod failure;
 mod keys;
 mod log;
@@ -40,6 +41,8 @@ enum Command {
     RestoreBackup(Box<restore_backup::Arguments>),
     #[command(flatten)]
     Client(Box<cli::Command>),
+    /// Print the manifests of a fleet to try things on.
+    Demo(demo::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
             let code = cli::run(*command, arguments.global, cli::Console::of_process(), command_line);
             return ExitCode::from(code);
         }
+        Command::Demo(arguments) => demo::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -84,6 +84,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     audit_log_files: u32,
 
+    /// Put a small fleet into the inventory, to look round in.
+    #[arg(long)]
+    demo: bool,
+
     /// Which controllers run here: a list of names, "all" or "none".
     #[arg(long, value_name = "NAMES", default_value = "all")]
     controllers: String,
@@ -182,7 +186,10 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let (stop, stopped) = watch::channel(false);
     let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline, stopped));
     tokio::spawn(renew(credentials, tls, url.clone()));
-    tell(&url, &kubeconfig);
+    if arguments.demo {
+        crate::demo::load(&api).await?;
+    }
+    tell(&url, &kubeconfig, arguments.demo);
     supervisor::ready();
 
     wait_for_signal().await;
@@ -256,6 +263,16 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
     Ok(Some(Audit { log: Arc::new(log), policy }))
 }
 
+/// What there is to see in the demo fleet.
+const TO_TRY: &str = "\
+  kubectl get racks,networkdevices
+  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/racks/fra1-a01/elevation?output=text'
+  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/ports/fra1-a01-node01-eth0/trace?output=text'
+  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/networkdevices/fra1-spine1/impact?output=text'
+  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/racks/-/find-space?units=2&watts=500&output=text'
+  kubectl delete rack fra1-a01    # is refused, and says why
+first, in that terminal:";
+
 /// Where clients on this machine reach a listener.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip().is_unspecified() {
@@ -266,8 +283,11 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 /// Data goes to stdout: scripts may `eval` it.
 #[expect(clippy::print_stdout, reason = "this is what the command gives")]
-fn tell(url: &str, kubeconfig: &std::path::Path) {
+fn tell(url: &str, kubeconfig: &std::path::Path, demo: bool) {
     eprintln!("Groundplane is ready at {url}. To use it:");
+    if demo {
+        eprintln!("{TO_TRY}");
+    }
     println!("export KUBECONFIG={}", kubeconfig.display());
 }
 

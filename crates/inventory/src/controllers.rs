@@ -109,26 +109,18 @@ fn those_who_name(api: &Api, plane: &Plane, parts: &keys::Parts<'_>, queue: &Que
     }
 }
 
-/// Whether what an object names is there. Of kinds that are not served here nothing can be said.
-fn mentioned(client: &Client, object: &Object, paths: &[String]) -> Vec<observe::Found> {
+/// Whether the service that a circuit is for is there. Of kinds that are not served here nothing can be said, and a machine's
+/// project is the project's affair: its conditions stay what clients of the original know.
+fn mentioned(client: &Client, object: &Object, paths: &[String]) -> Option<observe::Found> {
+    let path = paths.iter().find(|path| *path == "spec.serviceRef")?;
+    let mention = Mention::at(object, path)?;
     let catalog = client.api().kinds().of(&Plane::root());
-    let mut found = Vec::new();
-    for path in paths {
-        let Some(mention) = Mention::at(object, path) else { continue };
-        let Some(kind) = catalog.kind(mention.group, mention.kind) else { continue };
-        let what = if path == "spec.projectRef" { "Project" } else { "Service" };
-        let is_there = client.read(kind, mention.namespace, mention.name).is_some();
-        let named = format!("{}/{}", mention.kind, mention.name);
-        found.push(match is_there {
-            true => observe::Found::holds(&format!("{what}Resolved"), "Accepted", format!("{named} found")),
-            false => observe::Found::fails(
-                &format!("{what}Resolved"),
-                &format!("{what}NotFound"),
-                format!("{named} not found"),
-            ),
-        });
-    }
-    found
+    let kind = catalog.kind(mention.group, mention.kind)?;
+    let named = format!("{}/{}", mention.kind, mention.name);
+    Some(match client.read(kind, mention.namespace, mention.name).is_some() {
+        true => observe::Found::holds("ServiceResolved", "Accepted", format!("{named} found")),
+        false => observe::Found::fails("ServiceResolved", "ServiceNotFound", format!("{named} not found")),
+    })
 }
 
 /// Sets the topology labels that are wanted, and leaves all others alone.

@@ -59,11 +59,17 @@ pub fn targets_exist(call: &Call, view: &mut View, change: &RawChange<'_>) -> Re
         let now = reference.names(new);
         let mut guarded = Guarded::new(view, &call.plane);
         for (field, name) in now.iter().filter(|found| !before.contains(found)) {
-            if !guarded.exists(&target(reference, new, name)) {
-                // One field may refer to several kinds: what comes first in it is told first.
-                let declared = call.kind.references.iter().position(|other| other.path == reference.path);
-                missing.push((declared, field.clone(), says.replace("{}", name)));
-            }
+            let target = target(reference, new, name);
+            let why = match guarded.exists(&target) {
+                false => says.replace("{}", name),
+                true if guarded.is_going(&target) => {
+                    format!("{} {name} is being deleted; refer to one that stays", reference.plural)
+                }
+                true => continue,
+            };
+            // One field may refer to several kinds: what comes first in it is told first.
+            let declared = call.kind.references.iter().position(|other| other.path == reference.path);
+            missing.push((declared, field.clone(), why));
         }
     }
     match missing.into_iter().min() {

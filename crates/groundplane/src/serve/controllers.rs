@@ -11,11 +11,13 @@ use apiserver::controllers::garbage::Garbage;
 use apiserver::controllers::namespaces::Namespaces;
 use apiserver::controllers::projects::Projects;
 use apiserver::controllers::{Controller, run};
+use inventory::controllers::InventoryController;
 
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 4] = [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME, Projects::NAME];
+const CHOICES: [&str; 5] =
+    [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME, Projects::NAME, InventoryController::NAME];
 
 /// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
 /// that users define would be served.
@@ -40,7 +42,12 @@ pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
         tokio::spawn(run_elected(Arc::new(ClusterRoles), client(ClusterRoles::NAME), holder.clone()));
     }
     if wanted(Projects::NAME) {
-        tokio::spawn(run_elected(Arc::new(Projects), client(Projects::NAME), holder));
+        tokio::spawn(run_elected(Arc::new(Projects), client(Projects::NAME), holder.clone()));
+    }
+    if wanted(InventoryController::NAME) {
+        // The name under which the inventory's controllers are known in audit and history.
+        let client = client("control@inventory.miloapis.com").called(InventoryController::NAME);
+        tokio::spawn(run_elected(Arc::new(InventoryController), client, holder));
     }
     Ok(())
 }

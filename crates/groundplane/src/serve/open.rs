@@ -47,7 +47,9 @@ pub async fn store(
     endpoints: &[String],
     access: &EtcdAccess,
 ) -> Result<(Arc<dyn Store>, Arc<Kinds>), Failure> {
-    let kinds = Arc::new(Kinds::new(apiserver::kinds::all()));
+    let mut all = apiserver::kinds::all();
+    all.extend(inventory::all());
+    let kinds = Arc::new(Kinds::new(all));
     let model = Some(Arc::new(Index(kinds.clone())) as Arc<dyn store::Model>);
     if endpoints.is_empty() {
         let place = folder.join("store");

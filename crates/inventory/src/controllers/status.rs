@@ -25,7 +25,7 @@ pub fn with(object: &Object, observed: &Observed, now: &str) -> (Object, Option<
     conditions.retain(|condition| {
         let kind = condition["type"].as_str().unwrap_or_default();
         // What is looked at only under some circumstances goes with them.
-        !matches!(kind, "ServiceResolved" | "ProjectResolved" | "PowerWithinRating")
+        !matches!(kind, "ServiceResolved" | "PowerWithinRating")
             || observed.conditions.iter().any(|found| found.kind == kind)
     });
     for found in std::iter::once(&observed.ready).chain(&observed.conditions) {
