@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::catalog::Kinds;
 use crate::followers::{Followers, follows};
+use crate::read::shown::Shown;
 
 /// What all requests share.
 #[derive(Clone)]
@@ -22,6 +23,7 @@ struct Shared {
     kinds: Arc<Kinds>,
     followers: Followers,
     is_following: AtomicBool,
+    shown: Shown,
 }
 
 impl Api {
@@ -33,6 +35,7 @@ impl Api {
             kinds,
             followers: Followers::default(),
             is_following: AtomicBool::new(true),
+            shown: Shown::default(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -69,6 +72,11 @@ impl Api {
     /// The kinds.
     pub fn kinds(&self) -> &Arc<Kinds> {
         &self.0.kinds
+    }
+
+    /// What watches were shown last.
+    pub fn shown(&self) -> &Shown {
+        &self.0.shown
     }
 
     /// Whether definitions and rights are still followed.

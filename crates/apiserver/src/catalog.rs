@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use krm::kind::{Kind, Planes};
+use krm::sparse::Sparse;
 
+use crate::keys;
 use crate::plane::Plane;
 use crate::retention::Policies;
 
@@ -62,10 +64,33 @@ pub struct Kinds {
     /// What every project has before it defines kinds of its own.
     project: Arc<Catalog>,
     projects: ArcSwap<HashMap<Plane, Arc<Catalog>>>,
-    /// By which fields objects of kinds that users defined are found.
-    selectable: ArcSwap<HashMap<(Plane, String, String), Vec<String>>>,
+    /// What objects of the kinds that ship are found by, by the part of their keys that names the kind.
+    shipped: HashMap<String, (Arc<Kind>, FoundBy)>,
+    /// The same of kinds that users defined, by the beginning of their keys.
+    defined: ArcSwap<HashMap<String, Arc<FoundBy>>>,
+    /// What every object is found by.
+    anything: Arc<FoundBy>,
     /// How long the past of each is kept.
     pub retention: Policies,
+}
+
+/// What objects of a kind are found by, besides labels and owners.
+#[derive(Default)]
+pub struct FoundBy {
+    /// Fields that hold a text.
+    pub fields: Vec<String>,
+    /// Reads those out of an object, with its labels and owners.
+    pub sparse: Sparse,
+}
+
+impl FoundBy {
+    fn fields(fields: Vec<String>) -> FoundBy {
+        let paths = fields.iter().map(String::as_str);
+        let always = ["deletionTimestamp", "labels", "name", "ownerReferences"]
+            .map(|field| format!("metadata.{field}"));
+        let sparse = Sparse::new(always.iter().map(String::as_str).chain(paths));
+        FoundBy { fields, sparse }
+    }
 }
 
 impl Kinds {
@@ -81,7 +106,9 @@ impl Kinds {
             root: ArcSwap::from_pointee(of(Planes::Root)),
             project: Arc::new(of(Planes::Project)),
             projects: ArcSwap::default(),
-            selectable: ArcSwap::default(),
+            shipped: built_in.iter().map(shipped).collect(),
+            defined: ArcSwap::default(),
+            anything: Arc::new(FoundBy::fields(Vec::new())),
             retention: Policies::default(),
             built_in,
         }
@@ -98,32 +125,48 @@ impl Kinds {
     /// From now on objects of a kind that users defined are also found by its selectable fields. Whether that is new:
     /// then those that are there already have to be looked at again.
     pub fn select(&self, plane: &Plane, kind: &Kind) -> bool {
-        let of = (plane.clone(), kind.group.clone(), kind.names.plural.clone());
-        let known = self.selectable.load().get(&of).cloned().unwrap_or_default();
-        let mut all = known.clone();
         let fields = kind.versions.iter().flat_map(|version| &version.selectable);
-        all.extend(fields.filter(|field| !known.contains(field)).cloned());
+        let of = keys::of_kind(plane, &kind.group, &kind.names.plural);
+        self.select_fields(of, fields.map(String::as_str))
+    }
+
+    /// The same for a kind that is named by the beginning of its objects' keys.
+    pub fn select_fields<'a>(&self, of: String, fields: impl Iterator<Item = &'a str>) -> bool {
+        let known = self.defined.load().get(&of).map(|found| found.fields.clone()).unwrap_or_default();
+        let mut all = known.clone();
+        for field in fields {
+            if !all.iter().any(|known| known == field) {
+                all.push(field.to_owned());
+            }
+        }
         if all == known {
             return false;
         }
-        self.selectable.rcu(|selectable| {
-            let mut selectable = HashMap::clone(selectable);
-            selectable.insert(of.clone(), all.clone());
-            selectable
+        let found_by = Arc::new(FoundBy::fields(all));
+        self.defined.rcu(|defined| {
+            let mut defined = HashMap::clone(defined);
+            defined.insert(of.clone(), found_by.clone());
+            defined
         });
         true
     }
 
+    /// A kind that ships, and what its objects are found by, by the beginning of their keys.
+    pub fn shipped(&self, of_kind: &str) -> Option<(&Arc<Kind>, &FoundBy)> {
+        let (plane, at) = of_kind.split_once('/')?;
+        let (kind, found_by) = self.shipped.get(at)?;
+        let here = if plane.is_empty() { Planes::Root } else { Planes::Project };
+        (kind.planes == here || kind.planes == Planes::Both).then_some((kind, found_by))
+    }
+
+    /// What objects of a kind that users defined are found by, by the beginning of their keys.
+    pub fn defined(&self, of_kind: &str) -> Arc<FoundBy> {
+        self.defined.load().get(of_kind).unwrap_or(&self.anything).clone()
+    }
+
     /// The fields that objects of a kind that users defined are found by.
     pub fn selected(&self, plane: &Plane, group: &str, plural: &str) -> Vec<String> {
-        let selectable = self.selectable.load();
-        match selectable.is_empty() {
-            true => Vec::new(),
-            false => {
-                let of = (plane.clone(), group.to_owned(), plural.to_owned());
-                selectable.get(&of).cloned().unwrap_or_default()
-            }
-        }
+        self.defined(&keys::of_kind(plane, group, plural)).fields.clone()
     }
 
     /// Replaces the kinds that the users of a plane defined.
@@ -142,4 +185,9 @@ impl Kinds {
             projects
         });
     }
+}
+
+fn shipped(kind: &Arc<Kind>) -> (String, (Arc<Kind>, FoundBy)) {
+    let at = format!("{}/{}/", kind.group, kind.names.plural);
+    (at, (kind.clone(), FoundBy::fields(kind.stored().selectable.clone())))
 }

@@ -6,9 +6,11 @@ use bytes::Bytes;
 use krm::Object;
 use krm::kind::{Address, History, Kind, Origin, Selected};
 use krm::selector::field_texts;
+use serde_json::Value;
 use store::{Key, Model, Retention, Term};
 
-use crate::catalog::Kinds;
+use crate::catalog::{FoundBy, Kinds};
+use crate::definitions;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
 use crate::search::words;
@@ -19,30 +21,17 @@ pub struct Index(pub Arc<Kinds>);
 
 impl Model for Index {
     fn terms(&self, key: &Key, bytes: &[u8], terms: &mut Vec<Term>) {
-        let Some(parts) = keys::parts(key) else { return };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let catalog = self.0.of(&plane);
-        let kind = catalog.resource(parts.group, parts.plural);
-        let Ok(object) = serde_json::from_slice(bytes).map(Object) else { return };
-        for (label, value) in object.labels() {
-            terms.push(Term::index(has_label(&parts, label)));
-            terms.push(Term::index(label_is(&parts, label, value)));
-        }
-        for owner in object.owners() {
-            terms.push(Term::index(owned_by(&plane, owner.uid)));
-        }
-        if object.is_deleting() {
-            terms.push(Term::bucket(going(&plane, &parts.address())));
-        }
-        if let Some(kind) = kind.filter(|kind| kind.origin == Origin::BuiltIn) {
-            by_fields(&kind.stored().selectable, kind.selected.as_ref(), &parts, &object, terms);
-            declared(kind, &plane, &parts, &object, terms);
-        } else {
-            by_fields(&self.0.selected(&plane, parts.group, parts.plural), None, &parts, &object, terms);
-        }
-        if kind.is_none_or(|kind| kind.history != History::None && kind.mirror.is_none()) {
-            let fields = searched(&self.0, &plane, kind.map(|kind| &**kind), parts.group, parts.plural);
-            words::of(parts.plane, &object, &fields, &mut |term| terms.push(Term::index(term)));
+        let (Some(parts), Some(of_kind)) = (keys::parts(key), keys::kind(key)) else { return };
+        match self.0.shipped(of_kind) {
+            Some((kind, found_by)) => shipped(kind, found_by, &parts, bytes, terms),
+            None => {
+                let found_by = self.0.defined(of_kind);
+                if let Some(object) = found_by.sparse.read(bytes) {
+                    by_metadata(&parts, &object, terms);
+                    by_fields(&found_by.fields, None, &parts, &object, terms);
+                    by_words(&found_by.fields, &parts, &object, terms);
+                }
+            }
         }
         terms.sort_unstable();
         terms.dedup();
@@ -51,6 +40,22 @@ impl Model for Index {
     fn retention(&self, key: &Key) -> Retention {
         keys::parts(key)
             .map_or_else(Retention::default, |parts| self.0.retention.of(parts.group, parts.plural))
+    }
+
+    /// Definitions say by which fields the objects of their kind are found.
+    fn learn(&self, key: &Key, bytes: &[u8]) {
+        let Some(parts) = keys::parts(key) else { return };
+        if parts.group != definitions::GROUP || parts.plural != definitions::PLURAL {
+            return;
+        }
+        let Ok(definition) = serde_json::from_slice(bytes).map(Object) else { return };
+        let text = |path: &str| definition.at(path).and_then(Value::as_str).unwrap_or_default();
+        let of = format!("{}/{}/{}/", parts.plane, text("spec.group"), text("spec.names.plural"));
+        let versions = definition.at("spec.versions").and_then(Value::as_array).into_iter().flatten();
+        let fields =
+            versions.flat_map(|version| version["selectableFields"].as_array().into_iter().flatten());
+        let fields = fields.filter_map(|field| field["jsonPath"].as_str());
+        self.0.select_fields(of, fields.map(|path| path.trim_start_matches('.')));
     }
 }
 
@@ -61,6 +66,48 @@ pub fn searched(kinds: &Kinds, plane: &Plane, kind: Option<&Kind>, group: &str, 
         Some(kind) if kind.secret => Vec::new(),
         Some(kind) if kind.origin == Origin::BuiltIn => kind.searchable.clone(),
         _ => kinds.selected(plane, group, plural),
+    }
+}
+
+/// A kind that ships may declare more, which is read off the whole object.
+fn shipped(kind: &Kind, found_by: &FoundBy, parts: &Parts<'_>, bytes: &[u8], terms: &mut Vec<Term>) {
+    let is_searched = kind.history != History::None && kind.mirror.is_none();
+    let words: &[String] = if kind.secret { &[] } else { &kind.searchable };
+    let needs_all = kind.selected.is_some()
+        || !kind.references.is_empty()
+        || !kind.mentions.is_empty()
+        || !kind.buckets.is_empty()
+        || is_searched && !words.is_empty();
+    let object = match needs_all {
+        true => serde_json::from_slice(bytes).ok().map(Object),
+        false => found_by.sparse.read(bytes),
+    };
+    let Some(object) = object else { return };
+    by_metadata(parts, &object, terms);
+    by_fields(&found_by.fields, kind.selected.as_ref(), parts, &object, terms);
+    if needs_all {
+        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
+        declared(kind, &plane, parts, &object, terms);
+    }
+    if is_searched {
+        by_words(words, parts, &object, terms);
+    }
+}
+
+fn by_words(fields: &[String], parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+    words::of(parts.plane, object, fields, &mut |term| terms.push(Term::index(term)));
+}
+
+fn by_metadata(parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+    for (label, value) in object.labels() {
+        terms.push(Term::index(label_is(parts, label, value)));
+    }
+    for owner in object.owners() {
+        terms.push(Term::index(owned(parts.plane, owner.uid)));
+    }
+    if object.is_deleting() {
+        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
+        terms.push(Term::bucket(going(&plane, &parts.address())));
     }
 }
 
@@ -107,9 +154,9 @@ fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, term
     }
 }
 
-/// Objects of a kind that have a label, whatever its value.
+/// The beginning of the terms of those objects of a kind that have a label, whatever its value.
 pub fn has_label(of: &Parts<'_>, label: &str) -> Bytes {
-    format!("L{}/{}/{}\0{label}", of.plane, of.group, of.plural).into()
+    label_is(of, label, "")
 }
 
 /// Objects of a kind whose label has this value.
@@ -124,7 +171,11 @@ pub fn field_is(of: &Parts<'_>, field: &str, value: &str) -> Bytes {
 
 /// Objects with this owner.
 pub fn owned_by(plane: &Plane, uid: &str) -> Bytes {
-    format!("o{}\0{uid}", plane.as_str()).into()
+    owned(plane.as_str(), uid)
+}
+
+fn owned(plane: &str, uid: &str) -> Bytes {
+    format!("o{plane}\0{uid}").into()
 }
 
 /// The bucket of those who refer to an object.

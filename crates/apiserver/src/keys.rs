@@ -62,6 +62,13 @@ pub fn parts(key: &Key) -> Option<Parts<'_>> {
     })
 }
 
+/// The beginning of a key that names the kind of its object, as [`of_kind`] makes it.
+pub fn kind(key: &Key) -> Option<&str> {
+    let text = std::str::from_utf8(key.as_bytes()).ok()?;
+    let (end, _) = text.match_indices('/').nth(2)?;
+    text.get(..=end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,7 +84,9 @@ mod tests {
         let key = object(&Plane::root(), &at).unwrap();
         assert_eq!(key.as_bytes(), b"/inventory.miloapis.com/racks//r1");
         assert_eq!(parts(&key).unwrap().address(), at);
+        assert_eq!(kind(&key), Some(of_kind(&Plane::root(), &at.group, &at.plural).as_str()));
         let key = object(&Plane::project("p"), &at).unwrap();
         assert_eq!(parts(&key).unwrap().plane, "p");
+        assert_eq!(kind(&key), Some("p/inventory.miloapis.com/racks/"));
     }
 }

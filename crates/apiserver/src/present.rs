@@ -34,13 +34,19 @@ impl<'a> Presenter<'a> {
         Ok(whole(&object).into())
     }
 
+    /// The bytes of an object that is shown just as it is stored, without taking hold of them.
+    pub fn stored<'e>(&self, entry: &'e Entry) -> Option<&'e [u8]> {
+        (!entry.is_sealed() && self.is_as_stored(entry.version().get())).then(|| &entry.bytes()[..])
+    }
+
     /// The object itself.
     pub fn object(&self, key: &Key, entry: &Entry) -> Result<Object, Status> {
         let object = encode::read(&self.api.reveal(key, entry)?)?;
         Ok(convert(self.kind, self.version, object, entry.version().get()))
     }
 
-    fn is_as_stored(&self, written_at: u64) -> bool {
+    /// Whether an object that was written then is shown as it is stored.
+    pub fn is_as_stored(&self, written_at: u64) -> bool {
         self.kind.mirror.is_none()
             && self.version == self.kind.storage
             && written_at >= self.kind.versions[self.version].since

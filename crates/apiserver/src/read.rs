@@ -3,4 +3,5 @@
 pub mod get;
 pub mod list;
 pub mod resume;
+pub mod shown;
 pub mod watch;

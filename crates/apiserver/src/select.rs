@@ -7,6 +7,7 @@ use bytes::Bytes;
 use krm::Object;
 use krm::kind::{Kind, Selected, Version};
 use krm::selector::{FieldSelector, LabelSelector, Operator, field_texts};
+use krm::sparse::Sparse;
 use krm::status::Status;
 use store::{Entry, Key, Snapshot};
 
@@ -20,6 +21,8 @@ pub struct Selection {
     fields: FieldSelector,
     /// How fields are read that are not where their name says.
     read: Option<Selected>,
+    /// The parts of an object that tell whether it is meant; `None` where it takes all of it.
+    needed: Option<Arc<Sparse>>,
 }
 
 impl Selection {
@@ -36,13 +39,20 @@ impl Selection {
             }
         }
         let Some(mirror) = &kind.mirror else {
-            return Ok(Selection { labels, fields, read: kind.selected.clone() });
+            return Ok(Selection::of(labels, fields, kind));
         };
         let kept = fields.requirements().iter().cloned().map(|mut requirement| {
             requirement.field = mirror.kept_field(&requirement.field).to_owned();
             requirement
         });
-        Ok(Selection { labels, fields: FieldSelector::of(kept.collect()), read: kind.selected.clone() })
+        Ok(Selection::of(labels, FieldSelector::of(kept.collect()), kind))
+    }
+
+    fn of(labels: LabelSelector, fields: FieldSelector, kind: &Kind) -> Selection {
+        let by_label = (!labels.selects_everything()).then_some("metadata.labels");
+        let by_field = fields.requirements().iter().map(|requirement| requirement.field.as_str());
+        let needed = kind.selected.is_none().then(|| Sparse::new(by_label.into_iter().chain(by_field)));
+        Selection { read: kind.selected.clone(), needed: needed.map(Arc::new), labels, fields }
     }
 
     /// Whether every object is meant.
@@ -80,19 +90,24 @@ impl Selection {
         if self.is_everything() {
             return true;
         }
+        let object = match &self.needed {
+            Some(sparse) => sparse.read(bytes),
+            None => serde_json::from_slice(bytes).map(Object).ok(),
+        };
         // Bytes that were stored are an object; anything else is nobody's.
-        serde_json::from_slice(bytes).map(Object).is_ok_and(|object| self.matches(&object))
+        object.is_some_and(|object| self.matches(&object))
     }
 
-    /// The terms of which a matching object must have one, for each requirement that an index can answer.
-    fn terms(&self, of: &Parts<'_>) -> Vec<Vec<Bytes>> {
+    /// What the index says of each requirement that it can answer.
+    fn answers(&self, of: &Parts<'_>) -> Vec<Indexed> {
         let labels = self.labels.requirements().iter().filter_map(|requirement| {
             let key = requirement.key.as_str();
             match (requirement.one_of(), &requirement.operator) {
                 (Some(values), _) => {
-                    Some(values.iter().map(|value| index::label_is(of, key, value)).collect())
+                    let terms = values.iter().map(|value| index::label_is(of, key, value));
+                    Some(Indexed::OneOf(terms.collect()))
                 }
-                (None, Operator::Exists) => Some(vec![index::has_label(of, key)]),
+                (None, Operator::Exists) => Some(Indexed::Beginning(index::has_label(of, key))),
                 _ => None,
             }
         });
@@ -101,57 +116,86 @@ impl Selection {
             let indexed = !requirement.field.starts_with("metadata.");
             requirement.is_equal && !requirement.value.is_empty() && indexed
         });
-        let fields =
-            fields.map(|requirement| vec![index::field_is(of, &requirement.field, &requirement.value)]);
+        let fields = fields.map(|requirement| {
+            Indexed::OneOf(vec![index::field_is(of, &requirement.field, &requirement.value)])
+        });
         labels.chain(fields).collect()
     }
 
-    /// The matching objects under `prefix`, in order, found through the narrowest index there is.
+    /// The matching objects under `prefix`, in order, found through the narrowest index there is: at most `limit` of
+    /// those that come after `after`.
     pub fn find(
         &self,
         snapshot: &Snapshot,
         of: &Parts<'_>,
         prefix: &str,
+        (after, limit): (Option<&Key>, usize),
         reveal: impl Fn(&Key, &Entry) -> Option<Bytes>,
     ) -> Vec<(Key, Arc<Entry>)> {
         let matches = |key: &Key, entry: &Entry| {
             self.is_everything() || reveal(key, entry).is_some_and(|bytes| self.matches_bytes(&bytes))
         };
         let own = |(key, entry): (&Key, &Arc<Entry>)| (key.clone(), entry.clone());
-        match narrowest(snapshot, &self.terms(of)) {
-            None => {
-                snapshot.list(prefix.as_bytes()).filter(|(key, entry)| matches(key, entry)).map(own).collect()
+        let prefix = prefix.as_bytes();
+        let Some(narrowest) = narrowest(snapshot, self.answers(of)) else {
+            let all = snapshot.list_from(prefix, after);
+            return all.filter(|(key, entry)| matches(key, entry)).map(own).take(limit).collect();
+        };
+        // Where nothing else is required, those that the index names are the answer.
+        let is_all = self.labels.requirements().len() + self.fields.requirements().len() == 1;
+        let with_entry = |key| Some((key, snapshot.get(key)?));
+        let meant = |(key, entry): &(&Key, &Arc<Entry>)| is_all || matches(key, entry);
+        match narrowest.as_slice() {
+            [term] => {
+                let keys = snapshot.having_after(term, prefix, after);
+                keys.filter_map(with_entry).filter(meant).map(own).take(limit).collect()
             }
-            Some(keys) => {
-                let here = keys.iter().filter(|key| key.as_bytes().starts_with(prefix.as_bytes()));
-                let found = here.filter_map(|key| Some((key, snapshot.get(key)?)));
-                found.filter(|(key, entry)| matches(key, entry)).map(own).collect()
+            terms => {
+                let mut keys: Vec<&Key> =
+                    terms.iter().flat_map(|term| snapshot.having_after(term, prefix, after)).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                keys.into_iter().filter_map(with_entry).filter(meant).map(own).take(limit).collect()
             }
         }
     }
 }
 
-/// The keys of the requirement that the fewest objects meet. All are walked side by side until the first one ends,
-/// so that it costs no more than that one, times their number.
-fn narrowest(snapshot: &Snapshot, requirements: &[Vec<Bytes>]) -> Option<Vec<Key>> {
-    let mut walks: Vec<_> = requirements
-        .iter()
-        .map(|terms| (terms.iter().flat_map(|term| snapshot.having(term)), Vec::new()))
-        .collect();
-    loop {
-        if walks.is_empty() {
-            return None;
-        }
-        for (walk, found) in &mut walks {
-            match walk.next() {
-                Some(key) => found.push(key.clone()),
-                None => {
-                    let mut keys = std::mem::take(found);
-                    keys.sort_unstable();
-                    keys.dedup();
-                    return Some(keys);
-                }
+/// Which terms the objects that meet a requirement have.
+enum Indexed {
+    /// One of these.
+    OneOf(Vec<Bytes>),
+    /// One that begins with this.
+    Beginning(Bytes),
+}
+
+/// The terms of the requirement that the fewest objects meet; `None` where the index can answer none.
+fn narrowest(snapshot: &Snapshot, answers: Vec<Indexed>) -> Option<Vec<Bytes>> {
+    let mut best: Option<(usize, Vec<Bytes>)> = None;
+    for answer in answers {
+        let most = best.as_ref().map_or(usize::MAX, |(count, _)| *count);
+        let mut count: usize = 0;
+        let terms = match answer {
+            Indexed::OneOf(terms) => {
+                count = terms.iter().map(|term| snapshot.count_having(term)).sum();
+                terms
             }
+            Indexed::Beginning(beginning) => {
+                let mut terms = Vec::new();
+                // No further than it could still be the narrowest.
+                for (term, bearers) in snapshot.terms(&beginning) {
+                    count = count.saturating_add(bearers);
+                    terms.push(term.clone());
+                    if count >= most {
+                        break;
+                    }
+                }
+                terms
+            }
+        };
+        if best.is_none() || count < most {
+            best = Some((count, terms));
         }
     }
+    best.map(|(_, terms)| terms)
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use krm::Object;
 use krm::status::Status;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::{Entry, Key, Level, Put, Refused, Uid, View};
 
 use crate::api::store_failure;
@@ -254,28 +254,37 @@ pub fn new_uid() -> String {
     let mut bytes = crate::read::resume::random::<16>();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    text
 }
 
 /// Whether two objects differ in nothing but what the server notes down about writes.
 pub fn is_same(old: &Object, new: &Object) -> bool {
-    let without = |object: &Object| {
-        let mut object = object.clone();
-        object.set_meta("resourceVersion", None);
-        object
-    };
-    without(old) == without(new)
+    without(&old.0, &["metadata"]).eq(without(&new.0, &["metadata"]))
+        && meta_without_version(old).eq(meta_without_version(new))
 }
 
 /// Whether what is wanted differs: anything but metadata, and status where it is written apart.
 pub fn spec_differs(old: &Object, new: &Object) -> bool {
-    let fields = |object: &Object| -> Vec<(String, Value)> {
-        let own = object
-            .0
-            .iter()
-            .filter(|(field, _)| !matches!(field.as_str(), "metadata" | "apiVersion" | "kind"));
-        own.map(|(field, value)| (field.clone(), value.clone())).collect()
-    };
-    fields(old) != fields(new)
+    const NOT_WANTED: [&str; 3] = ["metadata", "apiVersion", "kind"];
+    without(&old.0, &NOT_WANTED).ne(without(&new.0, &NOT_WANTED))
+}
+
+fn meta_without_version(object: &Object) -> impl Iterator<Item = (&String, &Value)> {
+    object.metadata().into_iter().flat_map(|metadata| without(metadata, &["resourceVersion"]))
+}
+
+fn without<'a>(
+    map: &'a Map<String, Value>,
+    fields: &'a [&'static str],
+) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    map.iter().filter(|(field, _)| !fields.contains(&field.as_str()))
 }

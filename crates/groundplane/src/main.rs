@@ -14,6 +14,9 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// One control plane from the rack to the workload.
 #[derive(Parser)]
 #[command(name = "groundplane", version, about, propagate_version = true)]

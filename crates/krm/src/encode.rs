@@ -69,6 +69,11 @@ impl<L: Formatter> Formatter for LikeGo<L> {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        // Hardly any text has one of them, and looking at bytes is quick.
+        let may_be_escaped = |byte: u8| matches!(byte, b'<' | b'>' | b'&' | 0xe2);
+        if !fragment.bytes().any(may_be_escaped) {
+            return self.0.write_string_fragment(writer, fragment);
+        }
         let is_escaped = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
         let mut rest = fragment;
         while let Some(at) = rest.find(is_escaped) {

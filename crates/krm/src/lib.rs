@@ -24,6 +24,7 @@ pub mod schema;
 pub mod selector;
 pub mod shape;
 mod shown;
+pub mod sparse;
 pub mod status;
 pub mod table;
 pub mod time;

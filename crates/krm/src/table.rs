@@ -3,7 +3,7 @@
 mod age;
 mod column;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::object::Object;
 use crate::time::Moment;
@@ -77,48 +77,57 @@ impl Columns {
     }
 
     /// The row of an object; `version` is that of `meta.k8s.io` in which the table was asked for.
-    pub fn row(&self, object: &Value, include: IncludeObject, version: &str, now: Moment) -> Value {
+    pub fn row(&self, object: Value, include: IncludeObject, version: &str, now: Moment) -> Value {
+        let cells = Value::Array(self.cells(&object, now));
         let shown = match include {
             IncludeObject::None => Value::Null,
-            IncludeObject::Metadata => partial(object.get("metadata"), version),
-            IncludeObject::Object => object.clone(),
+            IncludeObject::Metadata => {
+                let mut object = object;
+                partial(object.get_mut("metadata").map(Value::take), version)
+            }
+            IncludeObject::Object => object,
         };
-        json!({"cells": self.cells(object, now), "object": shown})
+        record([("cells", cells), ("object", shown)])
     }
 }
 
 /// A table. `columns` is null from the second event of a watch on.
 pub fn table(version: &str, list_metadata: Map<String, Value>, columns: Value, rows: Vec<Value>) -> Value {
-    json!({
-        "apiVersion": format!("meta.k8s.io/{version}"),
-        "kind": "Table",
-        "metadata": list_metadata,
-        "columnDefinitions": columns,
-        "rows": rows,
-    })
+    record([
+        ("apiVersion", format!("meta.k8s.io/{version}").into()),
+        ("kind", "Table".into()),
+        ("metadata", list_metadata.into()),
+        ("columnDefinitions", columns),
+        ("rows", rows.into()),
+    ])
 }
 
 /// An object's type and metadata alone: `kind: PartialObjectMetadata`.
-pub fn partial_metadata(object: &Object, version: &str) -> Value {
-    partial(object.get("metadata"), version)
+pub fn partial_metadata(mut object: Object, version: &str) -> Value {
+    partial(object.0.remove("metadata"), version)
 }
 
-fn partial(metadata: Option<&Value>, version: &str) -> Value {
-    json!({
-        "apiVersion": format!("meta.k8s.io/{version}"),
-        "kind": "PartialObjectMetadata",
-        "metadata": metadata.cloned().unwrap_or_else(|| Value::Object(Map::new())),
-    })
+fn partial(metadata: Option<Value>, version: &str) -> Value {
+    record([
+        ("apiVersion", format!("meta.k8s.io/{version}").into()),
+        ("kind", "PartialObjectMetadata".into()),
+        ("metadata", metadata.unwrap_or_else(|| Value::Object(Map::new()))),
+    ])
 }
 
 /// A list of such parts. An empty one has no items at all, as Kubernetes has it.
 pub fn partial_metadata_list(version: &str, list_metadata: Map<String, Value>, items: Vec<Value>) -> Value {
-    json!({
-        "apiVersion": format!("meta.k8s.io/{version}"),
-        "kind": "PartialObjectMetadataList",
-        "metadata": list_metadata,
-        "items": if items.is_empty() { Value::Null } else { Value::Array(items) },
-    })
+    record([
+        ("apiVersion", format!("meta.k8s.io/{version}").into()),
+        ("kind", "PartialObjectMetadataList".into()),
+        ("metadata", list_metadata.into()),
+        ("items", if items.is_empty() { Value::Null } else { Value::Array(items) }),
+    ])
+}
+
+/// An object of these fields, which are moved into it: `json!` would copy all of them.
+fn record<const FIELDS: usize>(fields: [(&str, Value); FIELDS]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 #[cfg(test)]

@@ -49,15 +49,23 @@ impl Body {
 
     /// The bytes with `version` in their place for it.
     pub fn at(&self, version: Version) -> Bytes {
-        let Some(stamp) = self.stamp else { return self.bytes.clone() };
-        let digits = Digits::of(version);
-        let (head, tail) = self.bytes.split_at((stamp as usize).min(self.bytes.len()));
-        let mut whole = Vec::with_capacity(self.bytes.len() + digits.as_bytes().len());
-        whole.extend_from_slice(head);
-        whole.extend_from_slice(digits.as_bytes());
-        whole.extend_from_slice(tail);
-        whole.into()
+        match self.stamp {
+            None => self.bytes.clone(),
+            stamp => stamped(&self.bytes, stamp, version),
+        }
     }
+}
+
+/// A copy of `bytes` with `version` in the place for it, if there is one.
+pub(crate) fn stamped(bytes: &[u8], stamp: Option<u32>, version: Version) -> Bytes {
+    let Some(stamp) = stamp else { return Bytes::copy_from_slice(bytes) };
+    let digits = Digits::of(version);
+    let (head, tail) = bytes.split_at((stamp as usize).min(bytes.len()));
+    let mut whole = Vec::with_capacity(bytes.len() + digits.as_bytes().len());
+    whole.extend_from_slice(head);
+    whole.extend_from_slice(digits.as_bytes());
+    whole.extend_from_slice(tail);
+    whole.into()
 }
 
 /// Where an object stands in its own history: the end of its hash chain.

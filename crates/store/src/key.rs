@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 /// The longest key the store takes, in bytes.
@@ -41,11 +42,6 @@ impl Key {
             return Err(BadKey::Nul(String::from_utf8_lossy(bytes).into_owned()));
         }
         Ok(Key(bytes.into()))
-    }
-
-    /// Sorts before every key; never names an object.
-    pub(crate) fn lowest() -> Key {
-        Key(Arc::default())
     }
 
     /// The key's bytes.
@@ -108,6 +104,33 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
         }
     }
     None
+}
+
+/// The keys that start with a prefix and come after another key.
+pub(crate) struct KeyRange {
+    start: Bound<Vec<u8>>,
+    end: Bound<Vec<u8>>,
+}
+
+impl KeyRange {
+    pub fn new(prefix: &[u8], after: Option<&Key>) -> KeyRange {
+        let start = match after {
+            Some(after) if after.as_bytes() >= prefix => Bound::Excluded(after.as_bytes().to_vec()),
+            _ => Bound::Included(prefix.to_vec()),
+        };
+        KeyRange { start, end: after_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded) }
+    }
+
+    /// As a map takes it; `None` where the bounds have nothing between them, which maps don't take well.
+    pub fn bounds(&self) -> Option<(Bound<&[u8]>, Bound<&[u8]>)> {
+        let empty =
+            matches!((&self.start, &self.end), (Bound::Excluded(from), Bound::Excluded(to)) if from >= to);
+        (!empty).then(|| (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice)))
+    }
+
+    pub fn contains(&self, key: &Key) -> bool {
+        self.bounds().is_some_and(|bounds| RangeBounds::<[u8]>::contains(&bounds, key.as_bytes()))
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,12 @@ pub trait Model: Send + Sync + 'static {
     /// Adds to `terms` what the object is found by.
     fn terms(&self, key: &Key, bytes: &[u8], terms: &mut Vec<Term>);
 
+    /// Takes note of an object that is there when a store is opened, before it is asked for the terms of any: what an
+    /// object is found by may depend on others, such as the definition of its kind.
+    fn learn(&self, key: &Key, bytes: &[u8]) {
+        let _ = (key, bytes);
+    }
+
     /// How long the past of this key is kept.
     fn retention(&self, key: &Key) -> Retention {
         let _ = key;

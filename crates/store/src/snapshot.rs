@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::entry::Entry;
-use crate::key::{Key, after_prefix};
+use crate::key::{Key, KeyRange};
+use crate::memory::posting::Posting;
 use crate::memory::state::State;
 use crate::version::{Revision, Version};
 
@@ -61,6 +62,15 @@ impl Snapshot {
         self.range(prefix, Some(after))
     }
 
+    /// The same from the beginning where there is no such key.
+    pub fn list_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&Key>,
+    ) -> impl Iterator<Item = (&Key, &Arc<Entry>)> + use<'_> {
+        self.range(prefix, after)
+    }
+
     /// At most `limit` objects under `prefix`, after the key `after`.
     pub fn page(&self, prefix: &[u8], after: Option<&Key>, limit: usize) -> Page {
         let mut rest = self.range(prefix, after);
@@ -72,22 +82,41 @@ impl Snapshot {
     }
 
     /// The keys of the objects that have `term`, in order, found without looking at any other.
-    pub fn having(&self, term: &Bytes) -> impl Iterator<Item = &Key> + use<'_> {
-        let term = term.clone();
-        let start = Bound::Included((term.clone(), Key::lowest()));
-        self.state
-            .postings
-            .range((start, Bound::Unbounded))
-            .take_while(move |(found, _)| *found == term)
-            .map(|(_, key)| key)
+    pub fn having(&self, term: &[u8]) -> impl Iterator<Item = &Key> + use<'_> {
+        self.having_after(term, b"", None)
+    }
+
+    /// The same of those under `prefix` that come after the key `after`.
+    pub fn having_after(
+        &self,
+        term: &[u8],
+        prefix: &[u8],
+        after: Option<&Key>,
+    ) -> impl Iterator<Item = &Key> + use<'_> {
+        let posting = self.state.postings.get(term);
+        posting.map(|posting| posting.range(prefix, after)).into_iter().flatten()
+    }
+
+    /// How many objects have `term`, without counting them.
+    pub fn count_having(&self, term: &[u8]) -> usize {
+        self.state.postings.get(term).map_or(0, Posting::len)
+    }
+
+    /// The terms that begin with `prefix`, in order, and how many objects have each.
+    pub fn terms(&self, prefix: &[u8]) -> impl Iterator<Item = (&Bytes, usize)> + use<'_> {
+        let bounds = KeyRange::new(prefix, None);
+        let found = bounds.bounds().map(|bounds| self.state.postings.range::<_, [u8]>(bounds));
+        found.into_iter().flatten().map(|(term, posting)| (term, posting.len()))
     }
 
     /// The terms from `from` up to, not including, `to`, each with the keys of the objects that have it, in order.
     pub fn having_between(&self, from: &Bytes, to: &Bytes) -> impl Iterator<Item = (&Bytes, &Key)> + use<'_> {
-        let start = Bound::Included((from.clone(), Key::lowest()));
-        let to = to.clone();
-        let range = self.state.postings.range((start, Bound::Unbounded));
-        range.take_while(move |(term, _)| *term < to).map(|(term, key)| (term, key))
+        let bounds = (Bound::Included(&from[..]), Bound::Excluded(&to[..]));
+        let found = (from < to).then(|| self.state.postings.range::<_, [u8]>(bounds));
+        found
+            .into_iter()
+            .flatten()
+            .flat_map(|(term, posting)| posting.range(b"", None).map(move |key| (term, key)))
     }
 
     /// How many objects there are under `prefix`, and how many bytes they have.
@@ -117,18 +146,9 @@ impl Snapshot {
         prefix: &[u8],
         after: Option<&Key>,
     ) -> impl Iterator<Item = (&Key, &Arc<Entry>)> + use<'_> {
-        let start = match after {
-            Some(after) if after.as_bytes() >= prefix => Bound::Excluded(after.as_bytes().to_vec()),
-            _ => Bound::Included(prefix.to_vec()),
-        };
-        let end = after_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded);
-        let empty = matches!((&start, &end), (Bound::Excluded(from), Bound::Excluded(to)) if from >= to);
-        let bounds = if empty { None } else { Some((start, end)) };
-        bounds.into_iter().flat_map(|(start, end)| {
-            let start = start.as_ref().map(Vec::as_slice);
-            let end = end.as_ref().map(Vec::as_slice);
-            self.state.objects.range::<_, [u8]>((start, end))
-        })
+        let range = KeyRange::new(prefix, after);
+        let found = range.bounds().map(|bounds| self.state.objects.range::<_, [u8]>(bounds));
+        found.into_iter().flatten()
     }
 }
 

@@ -40,10 +40,10 @@ pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Stat
     let objects: Vec<_> = objects.collect::<Result<_, _>>()?;
     let metadata = metadata(call, &listed, accept.form == Form::Whole);
     let whole = match accept.form {
-        Form::Table => super::table::of_many(call, accept, &objects, metadata),
+        Form::Table => super::table::of_many(call, accept, objects, metadata),
         Form::Partial | Form::PartialList => {
             let partial = |object| krm::table::partial_metadata(object, accept.version);
-            let items: Vec<Value> = objects.iter().map(partial).collect();
+            let items: Vec<Value> = objects.into_iter().map(partial).collect();
             let metadata = metadata.as_object().cloned().unwrap_or_default();
             krm::table::partial_metadata_list(accept.version, metadata, items)
         }
@@ -112,17 +112,25 @@ impl Items {
                 self.is_done = true;
                 break;
             };
-            // An object that can't be opened has no bytes to show; leaving it out beats ending the list.
-            let Ok(bytes) = presenter.bytes(&key, &entry) else {
-                tracing::error!(%key, "a stored object can't be read; it is left out of the list");
-                continue;
+            let made;
+            let bytes = match presenter.stored(&entry) {
+                Some(bytes) => bytes,
+                None => {
+                    // An object that can't be opened has no bytes to show; leaving it out beats ending the list.
+                    let Ok(bytes) = presenter.bytes(&key, &entry) else {
+                        tracing::error!(%key, "a stored object can't be read; it is left out of the list");
+                        continue;
+                    };
+                    made = bytes;
+                    &made[..]
+                }
             };
             if !is_first {
                 chunk.extend_from_slice(b",");
             }
             is_first = false;
             match self.cut {
-                0 => chunk.extend_from_slice(&bytes),
+                0 => chunk.extend_from_slice(bytes),
                 cut => {
                     chunk.extend_from_slice(b"{");
                     chunk.extend_from_slice(bytes.get(cut..).unwrap_or(b"}"));

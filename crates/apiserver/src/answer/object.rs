@@ -14,7 +14,7 @@ pub fn object(call: &Call, accept: &Accept, code: u16, object: &Object) -> Resul
     match accept.form {
         Form::Whole => Ok(value(accept, code, &Value::Object(object.0.clone()))),
         Form::Partial | Form::PartialList => {
-            Ok(value(accept, code, &krm::table::partial_metadata(object, accept.version)))
+            Ok(value(accept, code, &krm::table::partial_metadata(object.clone(), accept.version)))
         }
         Form::Table => {
             let table = super::table::of_one(call, accept, object);

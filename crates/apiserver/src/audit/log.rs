@@ -22,6 +22,8 @@ const WAIT: Duration = Duration::from_millis(100);
 const LAST_WAIT: Duration = Duration::from_secs(5);
 /// How much is written at once.
 const BATCH_BYTES: usize = 256 << 10;
+/// How long the next events are gathered for, so that a busy server does not wake the thread for each.
+const GATHER: Duration = Duration::from_millis(2);
 /// How often a disk that refuses is complained about.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
 
@@ -196,6 +198,7 @@ impl Writer {
                     self.counts.failed.fetch_add(count, Ordering::Relaxed)
                 }
             };
+            std::thread::sleep(GATHER);
         }
         if let Err(error) = self.file.sync() {
             tracing::warn!(%error, "the end of the audit log may not be on the disk yet");

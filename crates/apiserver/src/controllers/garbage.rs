@@ -1,9 +1,10 @@
 //! Garbage collection: what is owned goes with its owners.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use krm::Object;
 use krm::kind::{Kind, split_api_version};
+use krm::sparse::Sparse;
 use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, Key, Snapshot};
@@ -21,6 +22,12 @@ use crate::write::delete::{DeleteOptions, Propagation};
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
+/// What of an object tells whether there is something to do: every change of every object comes by here.
+static NOTICED: LazyLock<Sparse> = LazyLock::new(|| {
+    let fields = ["deletionTimestamp", "finalizers", "namespace", "ownerReferences", "uid"];
+    Sparse::new(fields.map(|field| format!("metadata.{field}")).iter().map(String::as_str))
+});
+
 /// Deletes what has lost all its owners, and lets owners go once what they wait for is done.
 pub struct Garbage;
 
@@ -35,15 +42,14 @@ impl Controller for Garbage {
         after: Option<&Entry>,
         queue: &Queue<Key>,
     ) {
-        let object_of = |entry: &Entry| encode::read(&api.reveal(key, entry).ok()?).ok();
+        let object_of = |entry: &Entry| NOTICED.read(&api.reveal(key, entry).ok()?);
         let now = after.and_then(object_of);
         if let Some(object) = &now
             && (object.owners().next().is_some() || waits_for_dependents(object))
         {
             queue.add(key.clone());
         }
-        let was =
-            before.filter(|entry| after.is_none() || may_have_owners(api, key, entry)).and_then(object_of);
+        let was = before.and_then(object_of);
         let Some(object) = now.as_ref().or(was.as_ref()) else { return };
         let plane = plane_of(key);
         // Whoever is owned has to look again when the owner goes; whoever waits for what it owns, when that goes or
@@ -86,12 +92,6 @@ fn plane_of(key: &Key) -> Plane {
         Some("") | None => Plane::root(),
         Some(project) => Plane::project(project),
     }
-}
-
-/// Whether it is worth reading the object to learn of its owners: most have none, and every change comes by here.
-fn may_have_owners(api: &Api, key: &Key, entry: &Entry) -> bool {
-    let bytes = api.reveal(key, entry).unwrap_or_default();
-    std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("\"ownerReferences\""))
 }
 
 fn waits_for_dependents(object: &Object) -> bool {

@@ -190,7 +190,7 @@ fn scale_answer(call: &Call, accept: &Accept, made: &Object) -> Answer {
     let value = match accept.form {
         Form::Table => {
             let row = write::scale::columns().row(
-                &Value::Object(made.0.clone()),
+                Value::Object(made.0.clone()),
                 accept.include,
                 accept.version,
                 call.api.now(),
@@ -204,7 +204,7 @@ fn scale_answer(call: &Call, accept: &Accept, made: &Object) -> Answer {
                 vec![row],
             )
         }
-        Form::Partial | Form::PartialList => krm::table::partial_metadata(made, accept.version),
+        Form::Partial | Form::PartialList => krm::table::partial_metadata(made.clone(), accept.version),
         Form::Whole => Value::Object(made.0.clone()),
     };
     answer::object::value(accept, 200, &value)

@@ -37,11 +37,8 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
     let (items, remaining) = match selection.is_everything() {
         true => page(&place, &prefix, limit),
         false => {
-            let mut items = find(call, &selection, &place.snapshot, &prefix);
-            if let Some(after) = &place.after {
-                items.retain(|(key, _)| key > after);
-            }
-            items.truncate(limit.unwrap_or(usize::MAX));
+            let window = (place.after.as_ref(), limit.unwrap_or(usize::MAX));
+            let items = find(call, &selection, &place.snapshot, &prefix, window);
             // Whether more will match is not known before they are looked at; that there are more is.
             let is_full = limit.is_some_and(|limit| items.len() >= limit);
             let more = items
@@ -70,10 +67,7 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
 /// One page of everything under `prefix`, and how many objects come after it. They are counted for the first page and
 /// the count is handed on, so that walking all pages costs no more than one walk.
 fn page(place: &Place, prefix: &str, limit: Option<usize>) -> (Vec<(Key, Arc<Entry>)>, usize) {
-    match &place.after {
-        Some(after) => take(place.snapshot.list_after(prefix.as_bytes(), after), limit, place.left),
-        None => take(place.snapshot.list(prefix.as_bytes()), limit, place.left),
-    }
+    take(place.snapshot.list_from(prefix.as_bytes(), place.after.as_ref()), limit, place.left)
 }
 
 /// The first of these objects, and how many come after; `left` is how many there are, where that is known.
@@ -91,13 +85,21 @@ fn take<'a>(
     (items, remaining)
 }
 
-/// The objects of the collection that the selection means.
-pub fn find(call: &Call, selection: &Selection, snapshot: &Snapshot, prefix: &str) -> Vec<(Key, Arc<Entry>)> {
-    if let Some(found) = by_name(call, selection, snapshot) {
+/// The objects of the collection that the selection means: of those after a key, where there is one, the first so many.
+pub fn find(
+    call: &Call,
+    selection: &Selection,
+    snapshot: &Snapshot,
+    prefix: &str,
+    (after, limit): (Option<&Key>, usize),
+) -> Vec<(Key, Arc<Entry>)> {
+    if let Some(mut found) = by_name(call, selection, snapshot) {
+        found.retain(|(key, _)| after.is_none_or(|after| key > after));
+        found.truncate(limit);
         return found;
     }
     let reveal = |key: &Key, entry: &Entry| call.api.reveal(key, entry).ok();
-    selection.find(snapshot, &call.parts(), prefix, reveal)
+    selection.find(snapshot, &call.parts(), prefix, (after, limit), reveal)
 }
 
 /// A selection of one name in one namespace is one lookup.

@@ -1,5 +1,6 @@
 //! Watches: the changes of a collection as they happen, as JSON lines.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use tokio::time::Instant;
 
 use super::get::{no_older_than, parse_version};
 use super::list::find;
+use super::shown::Which;
 use crate::api::store_failure;
 use crate::call::Call;
 use crate::present::{Presenter, whole};
@@ -164,13 +166,13 @@ impl Opened {
 
     async fn tell_initial(&mut self, lines: &mpsc::Sender<Bytes>) -> Option<()> {
         let Some(snapshot) = self.initial.take() else { return Some(()) };
-        let found = find(&self.call, &self.selection, &snapshot, &self.call.prefix());
+        let found = find(&self.call, &self.selection, &snapshot, &self.call.prefix(), (None, usize::MAX));
         let mut chunk = BytesMut::new();
         for (key, entry) in found {
             let call = self.call.clone();
             let presenter = Presenter::new(&call.api, &call.kind, call.version);
             if let Ok(bytes) = presenter.bytes(&key, &entry) {
-                self.line(&mut chunk, "ADDED", &bytes);
+                self.line(&mut chunk, "ADDED", &bytes, None);
             }
             if chunk.len() > PIECE {
                 self.send(chunk.split().freeze(), lines).await?;
@@ -207,33 +209,58 @@ impl Opened {
             (Some(after), Some(before)) if what == "DELETED" => presenter
                 .object(key, before)
                 .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
-            _ => presenter.bytes(key, event.shown()),
+            _ => {
+                let shown = event.shown();
+                match presenter.is_as_stored(shown.version().get()) {
+                    true => presenter.bytes(key, shown),
+                    false => {
+                        let which = Which::converted(&call, shown.version());
+                        call.api.shown().get(which, || presenter.bytes(key, shown))
+                    }
+                }
+            }
         };
+        // One that left the selection is told as it was, which is not what its version has.
+        let left = what == "DELETED" && event.after().is_some();
+        let object = (!left).then(|| event.shown().version());
         match bytes {
-            Ok(bytes) => self.line(chunk, what, &bytes),
+            Ok(bytes) => self.line(chunk, what, &bytes, object),
             Err(error) => tracing::error!(%key, %error, "a change can't be shown to a watch"),
         }
     }
 
-    fn line(&mut self, chunk: &mut BytesMut, what: &str, bytes: &[u8]) {
+    /// One line. `object` is the version of the write that `bytes` are of; others who are shown the same share it.
+    fn line(&mut self, chunk: &mut BytesMut, what: &str, bytes: &[u8], object: Option<Version>) {
         chunk.extend_from_slice(b"{\"type\":\"");
         chunk.extend_from_slice(what.as_bytes());
         chunk.extend_from_slice(b"\",\"object\":");
-        match self.accept.form {
-            Form::Whole => chunk.extend_from_slice(bytes),
-            form => {
-                let made = match crate::encode::read(bytes) {
-                    Ok(object) if form == Form::Table => {
-                        let with_columns = std::mem::take(&mut self.with_columns);
-                        crate::answer::table::of_event(&self.call, &self.accept, &object, with_columns)
-                    }
-                    Ok(object) => krm::table::partial_metadata(&object, self.accept.version),
-                    Err(status) => serde_json::to_value(status).unwrap_or_default(),
-                };
-                chunk.extend_from_slice(made.to_string().as_bytes());
-            }
+        if self.accept.form == Form::Whole {
+            chunk.extend_from_slice(bytes);
+        } else {
+            let with_columns = self.accept.form == Form::Table && std::mem::take(&mut self.with_columns);
+            let made = match object.filter(|_| !with_columns) {
+                Some(object) => {
+                    let which = Which::formed(&self.call, object, &self.accept);
+                    let make = || Ok::<_, Infallible>(self.formed(bytes, false));
+                    self.call.api.shown().get(which, make).unwrap_or_else(|never| match never {})
+                }
+                None => self.formed(bytes, with_columns),
+            };
+            chunk.extend_from_slice(&made);
         }
         chunk.extend_from_slice(b"}\n");
+    }
+
+    /// An object as a table of one row, or its metadata alone.
+    fn formed(&self, bytes: &[u8], with_columns: bool) -> Bytes {
+        let made = match crate::encode::read(bytes) {
+            Ok(object) if self.accept.form == Form::Table => {
+                crate::answer::table::of_event(&self.call, &self.accept, object, with_columns)
+            }
+            Ok(object) => krm::table::partial_metadata(object, self.accept.version),
+            Err(status) => serde_json::to_value(status).unwrap_or_default(),
+        };
+        made.to_string().into()
     }
 
     fn bookmark(&mut self, version: Version, ends_initial: bool) -> Bytes {
@@ -244,7 +271,7 @@ impl Opened {
         let mut object = Object::new(&self.call.api_version(), &self.call.kind.names.kind);
         object.set("metadata", Some(metadata));
         let mut chunk = BytesMut::new();
-        self.line(&mut chunk, "BOOKMARK", &whole(&object));
+        self.line(&mut chunk, "BOOKMARK", &whole(&object), None);
         chunk.freeze()
     }
 }

@@ -107,7 +107,7 @@ fn columns_are_described_in_full() {
 fn a_row_carries_as_much_of_its_object_as_was_asked_for() {
     let columns = Columns::new(vec![Column::name()]);
     let object = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "a"}, "spec": {}});
-    let row = |include| columns.row(&object, include, "v1", at(0));
+    let row = |include| columns.row(object.clone(), include, "v1", at(0));
     assert_eq!(row(IncludeObject::None), json!({"cells": ["a"], "object": null}));
     assert_eq!(
         row(IncludeObject::Metadata),
@@ -126,7 +126,7 @@ fn a_table_and_a_list_of_metadata_are_objects_of_their_own() {
         json!({"apiVersion": "meta.k8s.io/v1", "kind": "Table", "metadata": {"resourceVersion": "5"}, "columnDefinitions": null, "rows": []})
     );
     let object = Object::from_value(json!({"kind": "K", "metadata": {"name": "a"}, "spec": {}})).unwrap();
-    let part = partial_metadata(&object, "v1beta1");
+    let part = partial_metadata(object.clone(), "v1beta1");
     assert_eq!(
         part,
         json!({"apiVersion": "meta.k8s.io/v1beta1", "kind": "PartialObjectMetadata", "metadata": {"name": "a"}})

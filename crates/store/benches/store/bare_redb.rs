@@ -19,8 +19,6 @@ const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 pub const LOG_LENGTH: u64 = 10_000;
 /// As in our committer.
 const GROUP: usize = 1_024;
-/// As in our settings.
-const CACHE: usize = 6 << 20;
 
 pub struct BareRedb {
     database: Arc<Database>,
@@ -34,8 +32,8 @@ struct Job {
 }
 
 impl BareRedb {
-    pub fn open(folder: &Path) -> Outcome<BareRedb> {
-        let database = Database::builder().set_cache_size(CACHE).create(folder.join("bare.redb"))?;
+    pub fn open(folder: &Path, cache: usize) -> Outcome<BareRedb> {
+        let database = Database::builder().set_cache_size(cache).create(folder.join("bare.redb"))?;
         let database = Arc::new(database);
         let (queue, jobs) = mpsc::unbounded_channel();
         let writer = database.clone();

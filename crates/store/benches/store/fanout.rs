@@ -20,7 +20,7 @@ const WATCHERS: usize = 1_000;
 
 pub async fn measure(options: &Options) -> Outcome<Table> {
     let folder = options.folder()?;
-    let store = ours::embedded(folder.path()).await?;
+    let store = ours::embedded(folder.path(), options.cache()).await?;
     let filled = Filled::with(Ours::on(store.clone(), Level::Full), 1_000).await?;
     let changes = if options.quick { 300 } else { 1_500 };
 

@@ -16,7 +16,7 @@ const CHANGES: usize = 1_000;
 
 pub async fn measure(options: &Options) -> Outcome<Table> {
     let folder = options.folder()?;
-    let store = ours::embedded(folder.path()).await?;
+    let store = ours::embedded(folder.path(), options.cache()).await?;
     let filled = Filled::with(Ours::on(store.clone(), Level::Full), 100).await?;
     for turn in 1..CHANGES as u64 {
         filled.subject.write(0, filled.bodies.body(0, turn)).await?;

@@ -36,11 +36,11 @@ pub fn measure(options: &Options) -> Outcome<Table> {
     let sizes: &[usize] = if options.quick { &[50_000] } else { &[50_000, 200_000, 1_000_000] };
     for objects in sizes {
         let folder = options.folder()?;
-        let filled = run(Step::Fill, *objects, folder.path())?;
+        let filled = run(Step::Fill, *objects, folder.path(), options)?;
         table.row(row(*objects, "writing them", &filled));
-        let crashed = run(Step::Open, *objects, folder.path())?;
+        let crashed = run(Step::Open, *objects, folder.path(), options)?;
         table.row(row(*objects, "reopening, not closed before", &crashed));
-        let closed = run(Step::Open, *objects, folder.path())?;
+        let closed = run(Step::Open, *objects, folder.path(), options)?;
         table.row(row(*objects, "reopening", &closed));
     }
     table.note("memory: growth of the process from before the store was opened, with the default settings");
@@ -51,7 +51,8 @@ pub fn measure(options: &Options) -> Outcome<Table> {
 pub async fn child(step: Step, options: &Options) -> Outcome<bool> {
     let before = machine::resident()?;
     let start = Instant::now();
-    let store: Arc<dyn Store> = Embedded::open(&options.dir, Settings::default()).await?;
+    let store: Arc<dyn Store> =
+        Embedded::open(&options.dir, Settings { cache: options.cache(), ..Settings::default() }).await?;
     let opened = start.elapsed();
     let found = match step {
         Step::Fill => {
@@ -76,10 +77,13 @@ pub async fn child(step: Step, options: &Options) -> Outcome<bool> {
     Ok(true)
 }
 
-fn run(step: Step, objects: usize, folder: &Path) -> Outcome<Value> {
+fn run(step: Step, objects: usize, folder: &Path, options: &Options) -> Outcome<Value> {
     let name = if step == Step::Fill { "fill" } else { "open" };
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["--child", name, "--objects", &objects.to_string(), "--dir"]).arg(folder);
+    let cache = (options.cache() >> 20).to_string();
+    command
+        .args(["--child", name, "--objects", &objects.to_string(), "--cache", &cache, "--dir"])
+        .arg(folder);
     let output = command.output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

@@ -27,6 +27,10 @@ pub struct Options {
     #[arg(long, value_name = "N", num_args = 1.., default_values_t = [1, 16, 64])]
     pub writers: Vec<usize>,
 
+    /// MiB of the file that redb keeps in memory, on both sides; ours has the default unless said.
+    #[arg(long, value_name = "MIB", default_value_t = store::Settings::default().cache >> 20)]
+    cache: usize,
+
     /// Write all figures to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -106,6 +110,11 @@ impl Options {
     /// How long one turn lasts.
     pub fn turn(&self) -> Duration {
         if self.quick { Duration::from_millis(1_000) } else { Duration::from_secs(2) }
+    }
+
+    /// Bytes of the file that redb keeps in memory.
+    pub fn cache(&self) -> usize {
+        self.cache << 20
     }
 
     pub fn folder(&self) -> Outcome<tempfile::TempDir> {

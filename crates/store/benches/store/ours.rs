@@ -35,8 +35,8 @@ impl Subject for Ours {
 
 /// The embedded engine, with a window as long as bare redb's log, and with housekeeping only when we ask for
 /// it: else it would fall into somebody else's turn.
-pub async fn embedded(folder: &Path) -> Outcome<Arc<dyn Store>> {
+pub async fn embedded(folder: &Path, cache: usize) -> Outcome<Arc<dyn Store>> {
     let housekeeping = Rules { every: Duration::from_secs(3_600), ..Rules::default() };
     let window = Window { commits: crate::bare_redb::LOG_LENGTH as usize, ..Window::default() };
-    Ok(Embedded::open(folder, Settings { housekeeping, window, ..Settings::default() }).await?)
+    Ok(Embedded::open(folder, Settings { housekeeping, window, cache, ..Settings::default() }).await?)
 }

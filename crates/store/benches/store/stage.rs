@@ -23,11 +23,11 @@ pub struct Stage {
 impl Stage {
     pub async fn set(options: &Options) -> Outcome<Stage> {
         let folder = options.folder()?;
-        let store = ours::embedded(&folder.path().join("ours")).await?;
+        let store = ours::embedded(&folder.path().join("ours"), options.cache()).await?;
         let ours = Filled::with(Ours::on(store, Level::Full), OBJECTS).await?;
         // What has to be done after the filling is not the cost of what is measured next.
         ours.subject.store.tidy(None).await?;
-        let bare = Filled::with(BareRedb::open(folder.path())?, OBJECTS).await?;
+        let bare = Filled::with(BareRedb::open(folder.path(), options.cache())?, OBJECTS).await?;
         Ok(Stage { ours, bare, _folder: folder })
     }
 

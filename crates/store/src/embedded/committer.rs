@@ -11,7 +11,6 @@ use super::leases::{KeptLease, Leases};
 use super::load::load;
 use super::touched::Touched;
 use crate::clock::Clock;
-use crate::entry::Entry;
 use crate::error::{Conflict, Result};
 use crate::history::archive::Edit;
 use crate::history::draft::Draft;
@@ -19,7 +18,7 @@ use crate::history::record::Head;
 use crate::lease::Acquired;
 use crate::memory::Published;
 use crate::memory::recent::{Commit, Event, Recent};
-use crate::memory::state::State;
+use crate::memory::state::{State, Terms};
 use crate::snapshot::Snapshot;
 use crate::transaction::{Committed, Fence, Guard, Transaction};
 use crate::version::{Revision, Version};
@@ -244,26 +243,17 @@ impl Committer {
 
     fn apply(&mut self, draft: Draft, version: Version, batch: &mut Batch) -> Event {
         let entry = draft.entry(version);
-        self.touch_buckets(&draft, entry.as_deref(), version.revision());
-        self.state.set(&self.shared.memory.indexer, &draft.key, entry.clone());
         let Draft { key, place, before, after, mut record } = draft;
+        let was = self.state.objects.get(&key).cloned();
+        let terms = Terms::of(&self.shared.memory.indexer, &key, was.as_deref(), entry.as_deref());
+        for bucket in terms.buckets() {
+            self.touched.touch(bucket.clone(), version.revision());
+        }
+        self.state.set_known(&key, was.as_deref(), entry.clone(), terms);
         record.version = version;
         let object = after.map(|(head, stored)| (Head { version, ..head }, stored));
         batch.push(Row { key: key.clone(), place, object, record });
         Event::new(version, key, before, entry)
-    }
-
-    fn touch_buckets(&mut self, draft: &Draft, after: Option<&Entry>, revision: Revision) {
-        let indexer = &self.shared.memory.indexer;
-        if !indexer.has_terms() {
-            return;
-        }
-        let before = draft.before.as_deref();
-        for entry in [before, after].into_iter().flatten() {
-            for term in indexer.terms(&draft.key, entry).into_iter().filter(|term| term.bucket) {
-                self.touched.touch(term.bytes, revision);
-            }
-        }
     }
 
     fn check(&self, guard: &Guard) -> Result<(), Conflict> {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 
 use super::file::{Reached, failed};
@@ -32,15 +31,16 @@ const READY: usize = 20_000;
 
 pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> Result<Loaded> {
     let read = database.begin_read().map_err(failed)?;
-    let mut state = State { revision: Reached::by(&read)?.revision, ..State::default() };
+    let mut revision = Reached::by(&read)?.revision;
+    let mut found = Vec::new();
     for row in read.open_table(OBJECTS).map_err(failed)?.iter().map_err(failed)? {
         let (key, value) = row.map_err(failed)?;
         let (head, body) = Head::decode(value.value())?;
         // Whatever became of the records, no version that was handed out may be handed out again.
-        state.revision = state.revision.max(head.version.revision());
-        let entry = head.entry(Bytes::copy_from_slice(body));
-        state.set(indexer, &Key::new(key.value())?, Some(Arc::new(entry)));
+        revision = revision.max(head.version.revision());
+        found.push((Key::new(key.value())?, Arc::new(head.entry_of(body))));
     }
+    let state = State::opened(revision, indexer, found);
     let log = Log::open(&read)?;
     let last = log.records(..)?.next_back();
     let last_time = last.and_then(Result::ok).map_or(0, |(_, filed)| filed.record.time);

@@ -16,6 +16,7 @@ use crate::history::Level;
 use crate::history::archive::{LogEntry, RowId};
 use crate::history::draft::Draft;
 use crate::memory::recent::Event;
+use crate::memory::state::Terms;
 use crate::snapshot::Snapshot;
 use crate::transaction::{Committed, Guard, Transaction};
 use crate::version::{Revision, Version};
@@ -160,10 +161,8 @@ fn operations(
         }
         if indexer.has_terms() {
             let after = draft.entry(version);
-            for entry in [draft.before.as_deref(), after.as_deref()].into_iter().flatten() {
-                let terms = indexer.terms(&draft.key, entry).into_iter().filter(|term| term.bucket);
-                buckets.extend(terms.map(|term| term.bytes));
-            }
+            let terms = Terms::of(indexer, &draft.key, draft.before.as_deref(), after.as_deref());
+            buckets.extend(terms.buckets().cloned());
         }
         if draft.record.level != Level::None {
             let record = crate::history::record::Record { version, ..draft.record.clone() };

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::client::wire::{KeyValue, RangeRequest, RangeResponse, WatchCreateRequest};
 use super::client::{self, Client};
 use super::layout::{FORMAT, Layout, Live, end_of, one, put, txn, under, written_at};
@@ -119,7 +117,7 @@ pub(crate) async fn at(
     indexer: &Indexer,
     at: i64,
 ) -> Result<Result<State>, client::Error> {
-    let mut state = State { revision: Revision::new(at as u64 + offset), ..State::default() };
+    let mut found = Vec::new();
     let live = layout.live();
     let end = end_of(&live);
     let mut from = live;
@@ -135,7 +133,7 @@ pub(crate) async fn at(
         for kv in &page.kvs {
             if let Live::Object(key) = layout.read_live(&kv.key) {
                 match object(key, kv, offset) {
-                    Ok((key, entry)) => drop(state.set(indexer, &key, Some(Arc::new(entry)))),
+                    Ok((key, entry)) => found.push((key, Arc::new(entry))),
                     Err(error) => return Ok(Err(error)),
                 }
             }
@@ -146,7 +144,7 @@ pub(crate) async fn at(
                 next.push(0);
                 from = next.into();
             }
-            _ => return Ok(Ok(state)),
+            _ => return Ok(Ok(State::opened(Revision::new(at as u64 + offset), indexer, found))),
         }
     }
 }
@@ -156,7 +154,7 @@ fn object(key: &[u8], kv: &KeyValue, offset: u64) -> Result<(Key, Entry)> {
     let revision = Revision::new(kv.mod_revision as u64 + offset);
     let head = Head { version: Version::of(revision, head.version.position()), ..head };
     // A copy: a slice would keep the whole page in memory.
-    Ok((Key::new(key)?, head.entry(Bytes::copy_from_slice(body))))
+    Ok((Key::new(key)?, head.entry_of(body)))
 }
 
 pub(crate) fn revision(response: &RangeResponse) -> i64 {

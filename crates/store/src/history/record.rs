@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Level;
 use crate::delta::Delta;
-use crate::entry::{Body, ChainEnd, Entry, Uid};
+use crate::entry::{Body, ChainEnd, Entry, Uid, stamped};
 use crate::error::{Error, Result};
 use crate::version::Version;
 
@@ -144,6 +144,16 @@ impl Head {
     /// The object in memory, at the version its head names.
     pub fn entry(&self, body: Bytes) -> Entry {
         let bytes = if self.sealed { body } else { Body { bytes: body, stamp: self.stamp }.at(self.version) };
+        self.with(bytes)
+    }
+
+    /// The same from bytes that are somebody else's: copied once, with the version in its place.
+    pub fn entry_of(&self, body: &[u8]) -> Entry {
+        let stamp = self.stamp.filter(|_| !self.sealed);
+        self.with(stamped(body, stamp, self.version))
+    }
+
+    fn with(&self, bytes: Bytes) -> Entry {
         Entry {
             version: self.version,
             uid: self.uid,

@@ -34,6 +34,14 @@ impl Indexer {
         &self.keyring
     }
 
+    /// Has the model look at an object before it is asked about any.
+    pub fn learn(&self, key: &Key, entry: &Entry) {
+        // Nothing that others depend on is secret.
+        if let Some(model) = self.model.as_ref().filter(|_| !entry.sealed) {
+            model.learn(key, &entry.bytes);
+        }
+    }
+
     /// The object's terms, sorted and without repetition. What can't be opened has none.
     pub fn terms(&self, key: &Key, entry: &Entry) -> Vec<Term> {
         let mut terms = Vec::new();

@@ -3,6 +3,7 @@
 pub(crate) mod hub;
 pub(crate) mod indexer;
 mod older;
+pub(crate) mod posting;
 pub(crate) mod recent;
 pub(crate) mod state;
 pub(crate) mod watch;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use imbl::{OrdMap, OrdSet};
 
 use super::indexer::Indexer;
+use super::posting::Posting;
 use crate::entry::Entry;
 use crate::key::Key;
 use crate::model::Term;
@@ -16,48 +17,102 @@ use crate::version::Revision;
 pub(crate) struct State {
     pub revision: Revision,
     pub objects: OrdMap<Key, Arc<Entry>>,
-    /// Who has which term.
-    pub postings: OrdSet<(Bytes, Key)>,
+    /// Who has which term. Each term stands here once, however many have it.
+    pub postings: OrdMap<Bytes, Posting>,
     /// Who goes by itself, and when.
     pub expiries: OrdSet<(u64, Key)>,
 }
 
+/// The terms that an object has before and after a write; both sorted.
+#[derive(Default)]
+pub(crate) struct Terms {
+    pub before: Vec<Term>,
+    pub after: Vec<Term>,
+}
+
+impl Terms {
+    /// Reads both objects, once each.
+    pub fn of(indexer: &Indexer, key: &Key, before: Option<&Entry>, after: Option<&Entry>) -> Terms {
+        let terms = |entry: Option<&Entry>| entry.map(|entry| indexer.terms(key, entry)).unwrap_or_default();
+        match indexer.has_terms() {
+            true => Terms { before: terms(before), after: terms(after) },
+            false => Terms::default(),
+        }
+    }
+
+    /// The buckets that a write touches.
+    pub fn buckets(&self) -> impl Iterator<Item = &Bytes> {
+        self.before.iter().chain(&self.after).filter(|term| term.bucket).map(|term| &term.bytes)
+    }
+}
+
 impl State {
+    /// Everything that is there when a store is opened, as `found`; the model learns of all before it is asked about any.
+    pub fn opened(
+        revision: Revision,
+        indexer: &Indexer,
+        found: impl IntoIterator<Item = (Key, Arc<Entry>)>,
+    ) -> State {
+        let mut state = State { revision, ..State::default() };
+        for (key, entry) in found {
+            indexer.learn(&key, &entry);
+            if let Some(time) = entry.expires {
+                state.expiries.insert((time, key.clone()));
+            }
+            state.objects.insert(key, entry);
+        }
+        state.reindex(indexer);
+        state
+    }
+
     /// Puts or removes one object; gives what was there before.
     pub fn set(&mut self, indexer: &Indexer, key: &Key, entry: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
-        let before = match &entry {
-            Some(entry) => self.objects.insert(key.clone(), entry.clone()),
-            None => self.objects.remove(key),
-        };
-        self.index(indexer, key, before.as_deref(), entry.as_deref());
+        let before = self.objects.get(key).cloned();
+        let terms = Terms::of(indexer, key, before.as_deref(), entry.as_deref());
+        self.set_known(key, before.as_deref(), entry, terms);
         before
     }
 
-    /// The terms an object has before and after a write, for buckets; both sorted.
-    pub fn terms(indexer: &Indexer, key: &Key, entry: Option<&Entry>) -> Vec<Term> {
-        entry.map(|entry| indexer.terms(key, entry)).unwrap_or_default()
+    /// The same where the terms, and what was there before, are known already.
+    pub fn set_known(&mut self, key: &Key, before: Option<&Entry>, entry: Option<Arc<Entry>>, terms: Terms) {
+        self.index(key, before, entry.as_deref(), terms);
+        match entry {
+            Some(entry) => self.objects.insert(key.clone(), entry),
+            None => self.objects.remove(key),
+        };
     }
 
     /// Works out every object's terms anew.
     pub fn reindex(&mut self, indexer: &Indexer) {
-        self.postings = OrdSet::new();
-        for (key, entry) in &self.objects {
+        self.postings = OrdMap::new();
+        if !indexer.has_terms() {
+            return;
+        }
+        let objects = self.objects.clone();
+        for (key, entry) in &objects {
             for term in indexer.terms(key, entry) {
-                self.postings.insert((term.bytes, key.clone()));
+                self.post(term.bytes, key);
             }
         }
     }
 
-    fn index(&mut self, indexer: &Indexer, key: &Key, before: Option<&Entry>, after: Option<&Entry>) {
-        if indexer.has_terms() {
-            let old = State::terms(indexer, key, before);
-            let new = State::terms(indexer, key, after);
-            for gone in old.iter().filter(|term| new.binary_search(term).is_err()) {
-                self.postings.remove(&(gone.bytes.clone(), key.clone()));
+    fn post(&mut self, term: Bytes, key: &Key) {
+        match self.postings.get_mut(&term) {
+            Some(posting) => posting.insert(key),
+            None => drop(self.postings.insert(term, Posting::of(key))),
+        }
+    }
+
+    fn index(&mut self, key: &Key, before: Option<&Entry>, after: Option<&Entry>, terms: Terms) {
+        let Terms { before: old, after: new } = terms;
+        for gone in old.iter().filter(|term| new.binary_search(term).is_err()) {
+            let is_empty = self.postings.get_mut(&gone.bytes).is_some_and(|posting| posting.remove(key));
+            if is_empty {
+                self.postings.remove(&gone.bytes);
             }
-            for term in new.into_iter().filter(|term| old.binary_search(term).is_err()) {
-                self.postings.insert((term.bytes, key.clone()));
-            }
+        }
+        for term in new.into_iter().filter(|term| old.binary_search(term).is_err()) {
+            self.post(term.bytes, key);
         }
         let expiry = |entry: Option<&Entry>| entry.and_then(|entry| entry.expires);
         if expiry(before) != expiry(after) {
