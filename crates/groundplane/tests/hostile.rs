@@ -470,7 +470,7 @@ async fn queries_and_headers_of_nonsense_are_refused_or_overlooked() {
     let begun = Instant::now();
     let long = client.get(&format!("{MAPS}?labelSelector={selector}")).await.unwrap();
     assert!(matches!(long.code, 200 | 400 | 414 | 431), "{}", long.code);
-    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert!(begun.elapsed() < Duration::from_secs(30), "it took {:?}", begun.elapsed());
     for (name, value) in [
         ("accept", "\u{7f}nonsense;;;q=x"),
         ("accept", "application/nonsense"),

