@@ -107,8 +107,7 @@ async fn finds_all(client: &Client) {
     let all = all["items"].as_array().unwrap();
     assert!(all.len() > COUNT / 2);
     for case in &CASES {
-        let expected: Vec<&str> =
-            all.iter().filter(|object| (case.means)(object)).map(|object| name_of(object)).collect();
+        let expected: Vec<&str> = all.iter().filter(|object| (case.means)(object)).map(name_of).collect();
         let query = format!("labelSelector={}&fieldSelector={}", escaped(case.labels), escaped(case.fields));
         for limit in [0, 1, 7, COUNT] {
             let found = listed(client, &query, limit).await;

@@ -106,6 +106,9 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// Where a range begins and ends, as maps take it.
+pub(crate) type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
 /// The keys that start with a prefix and come after another key.
 pub(crate) struct KeyRange {
     start: Bound<Vec<u8>>,
@@ -122,7 +125,7 @@ impl KeyRange {
     }
 
     /// As a map takes it; `None` where the bounds have nothing between them, which maps don't take well.
-    pub fn bounds(&self) -> Option<(Bound<&[u8]>, Bound<&[u8]>)> {
+    pub fn bounds(&self) -> Option<Bounds<'_>> {
         let empty =
             matches!((&self.start, &self.end), (Bound::Excluded(from), Bound::Excluded(to)) if from >= to);
         (!empty).then(|| (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice)))

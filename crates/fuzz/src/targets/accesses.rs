@@ -85,7 +85,7 @@ fn check_query(text: &str) {
 }
 
 fn check_token(text: &str) {
-    for token in [text.to_owned(), apiserver::base64::url(text.as_bytes())] {
+    for token in [text.to_owned(), krm::base64::url(text.as_bytes())] {
         let Ok(resume) = Resume::read(&token) else { continue };
         assert_eq!(Resume::read(&resume.token()).as_ref().ok(), Some(&resume));
         // Where a list goes on is compared with the version that the store has.

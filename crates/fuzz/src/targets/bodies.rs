@@ -95,7 +95,7 @@ fn check_yaml(bytes: &[u8]) {
 
 /// As `kubectl get -o yaml | kubectl replace -f -` does it.
 fn stays_as_yaml(value: &Value) {
-    let written = apiserver::answer::yaml::write(value);
+    let written = krm::encode::to_yaml(value);
     match read_yaml(written.as_bytes()) {
         Ok(again) => {
             assert_eq!(&again.value, value, "{written}");
