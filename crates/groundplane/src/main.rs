@@ -1,5 +1,6 @@
 //! Groundplane: one control plane from the rack to the workload, in one binary.
 
+mod crds;
 mod demo;
 mod failure;
 mod keys;
@@ -46,6 +47,8 @@ enum Command {
     Client(Box<cli::Command>),
     /// Print the manifests of a fleet to try things on.
     Demo(demo::Arguments),
+    /// Print our kinds as CustomResourceDefinitions, for another Kubernetes.
+    Crds(crds::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Crds(arguments) => crds::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

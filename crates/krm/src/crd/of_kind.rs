@@ -4,9 +4,12 @@ use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, Scope, Subresource, Version};
 
+/// More selectable fields a version of a definition can't have.
+const MOST_SELECTABLE: usize = 8;
+
 /// The CustomResourceDefinition of a kind: names, versions, schemas with their rules in CEL, columns, selectable fields
 /// and subresources. What the server itself keeps (references, rules over several objects, columns that are worked
-/// out) has no place in a definition and is not in it.
+/// out, fields that are selectable through lists) has no place in a definition and is not in it.
 pub fn of_kind(kind: &Kind) -> Value {
     let names = &kind.names;
     let mut written = Map::new();
@@ -54,9 +57,11 @@ fn version(version: &Version, storage: bool) -> Value {
     if !columns.is_empty() {
         written["additionalPrinterColumns"] = Value::Array(columns);
     }
-    if !version.selectable.is_empty() {
-        let fields = version.selectable.iter().map(|field| json!({"jsonPath": format!(".{field}")}));
-        written["selectableFields"] = fields.collect();
+    let fields = version.selectable.iter().filter(|field| is_selectable(&version.openapi, field));
+    let fields: Vec<Value> =
+        fields.take(MOST_SELECTABLE).map(|field| json!({"jsonPath": format!(".{field}")})).collect();
+    if !fields.is_empty() {
+        written["selectableFields"] = Value::Array(fields);
     }
     if !version.subresources.is_empty() {
         written["subresources"] = version.subresources.iter().map(subresource).collect::<Map<_, _>>().into();
@@ -78,6 +83,13 @@ fn subresource(sub: &Subresource) -> (String, Value) {
             ("scale".to_owned(), written)
         }
     }
+}
+
+/// Whether a definition may name a field as selectable: a text, a number or a flag, and not one in a list.
+fn is_selectable(openapi: &Value, field: &str) -> bool {
+    let found = field.split('.').try_fold(openapi, |schema, step| schema.get("properties")?.get(step));
+    let kind = found.and_then(|schema| schema.get("type")).and_then(Value::as_str);
+    matches!(kind, Some("string" | "integer" | "boolean"))
 }
 
 /// A definition says nothing of what all objects have.
