@@ -264,8 +264,7 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
 }
 
 /// What there is to see in the demo fleet.
-const TO_TRY: &str = "\
-  kubectl get racks,networkdevices
+const TO_TRY: &str = "  kubectl get racks,networkdevices
   kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/racks/fra1-a01/elevation?output=text'
   kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/ports/fra1-a01-node01-eth0/trace?output=text'
   kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/networkdevices/fra1-spine1/impact?output=text'

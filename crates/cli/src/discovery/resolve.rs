@@ -49,10 +49,8 @@ impl Discovery {
             found = self.resources.iter().filter(|resource| self.is_preferred(resource)).collect();
             found.retain(|resource| resource.short_names.contains(&lower));
         }
-        match found.as_slice() {
-            [] => {}
-            [one] => return Ok(Wanted::One(one)),
-            several => return self.chosen(word, several).map(Wanted::One),
+        if let Some(first) = self.first(&found) {
+            return Ok(Wanted::One(first));
         }
         let members: Vec<&Resource> = self
             .resources
@@ -103,15 +101,10 @@ impl Discovery {
         })
     }
 
-    /// Of several groups that have the name: Kubernetes' own come first, as kubectl has it; among others nobody guesses.
-    fn chosen<'a>(&self, word: &str, several: &[&'a Resource]) -> Result<&'a Resource, Failure> {
-        let is_theirs = |group: &str| !group.contains('.') || group.ends_with(".k8s.io");
-        if let Some(theirs) = several.iter().find(|resource| is_theirs(&resource.group)) {
-            return Ok(theirs);
-        }
-        let names: Vec<String> = several.iter().map(|resource| resource.full_name()).collect();
-        Err(Failure::usage(format!("\"{word}\" is served by several groups"))
-            .hint(format!("write the full name: {}", names.join(" or "))))
+    /// Of several groups that have the name: the one that the server lists first, as kubectl has it.
+    fn first<'a>(&self, several: &[&'a Resource]) -> Option<&'a Resource> {
+        let place = |resource: &&&Resource| self.groups.iter().position(|group| group.name == resource.group);
+        several.iter().min_by_key(place).copied()
     }
 
     fn unknown(&self, word: &str) -> Failure {
@@ -200,9 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_guesses_between_groups_of_ours() {
-        let text = discovery().resource("nodes").unwrap_err().text();
-        assert!(text.contains("nodes.a.dev or nodes.b.dev"), "{text}");
+    fn of_several_groups_the_one_is_meant_that_the_server_lists_first() {
+        let mut discovery = discovery();
+        assert_eq!(discovery.resource("nodes").unwrap().group, "a.dev");
+        discovery.groups.reverse();
+        assert_eq!(discovery.resource("nodes").unwrap().group, "b.dev");
+    }
+
+    #[test]
+    fn a_word_that_is_nearly_right_is_put_right() {
         let text = discovery().resource("rakcs").unwrap_err().text();
         assert_eq!(
             text,
