@@ -134,7 +134,7 @@ fn float_key(text: &str) -> String {
 fn quoted_where_needed(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./+@%>".contains(&byte))
         && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
-        && matches!(scalar::plain(text), Value::String(_));
+        && matches!(scalar::plain(text), Value::String(read) if read == *text);
     if is_plain {
         return text.to_owned();
     }

@@ -208,8 +208,10 @@ fn says(whole: &Value, part: &Value) -> bool {
             part.iter().all(|part| whole.iter().any(|whole| says(whole, part)))
         }
         // What loses its last entry becomes null, even if it is applied empty.
-        (Value::Null, Value::Object(empty)) | (Value::Object(empty), Value::Null) => empty.is_empty(),
-        (Value::Null, Value::Array(empty)) | (Value::Array(empty), Value::Null) => empty.is_empty(),
+        (Value::Null, Value::Object(empty)) => empty.is_empty(),
+        (Value::Null, Value::Array(empty)) => empty.is_empty(),
+        // Null where others have entries says nothing about those.
+        (Value::Object(_) | Value::Array(_), Value::Null) => true,
         _ => whole == part,
     }
 }
