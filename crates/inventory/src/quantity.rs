@@ -16,26 +16,7 @@ pub struct Quantity(pub String);
 impl Quantity {
     /// What it amounts to.
     pub fn value(&self) -> Option<f64> {
-        let text = self.0.trim();
-        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-'));
-        let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
-        let factor = match unit {
-            "" => 1.0,
-            "n" => 1e-9,
-            "u" => 1e-6,
-            "m" => 1e-3,
-            "k" => 1e3,
-            "M" => 1e6,
-            "G" => 1e9,
-            "T" => 1e12,
-            "P" => 1e15,
-            "E" => 1e18,
-            "Ki" => 1024.0,
-            "Mi" => 1024.0 * 1024.0,
-            "Gi" => 1024.0 * 1024.0 * 1024.0,
-            _ => return text.parse().ok(),
-        };
-        Some(number * factor)
+        krm::quantity::amount(self.0.trim())
     }
 }
 

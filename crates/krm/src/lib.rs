@@ -20,6 +20,7 @@ pub mod object;
 pub mod ownership;
 pub mod patch;
 pub mod proto;
+pub mod quantity;
 pub mod schema;
 pub mod selector;
 pub mod shape;

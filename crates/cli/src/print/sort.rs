@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use krm::jsonpath::JsonPath;
+use krm::quantity::amount;
 use serde_json::Value;
 
 use super::path;
@@ -44,40 +45,13 @@ fn compare(a: &Value, b: &Value) -> Ordering {
         (Value::Number(a), Value::Number(b)) => {
             a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal)
         }
-        (Value::String(a), Value::String(b)) => match (quantity(a), quantity(b)) {
+        (Value::String(a), Value::String(b)) => match (amount(a), amount(b)) {
             (Some(a), Some(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
             _ => a.cmp(b),
         },
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (a, b) => super::go::shown(a).cmp(&super::go::shown(b)),
     }
-}
-
-/// An amount with a unit, such as `500m` or `2Gi`.
-fn quantity(text: &str) -> Option<f64> {
-    let digits =
-        text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+')).unwrap_or(text.len());
-    let number: f64 = text[..digits].parse().ok()?;
-    let factor = match &text[digits..] {
-        "" => 1.0,
-        "n" => 1e-9,
-        "u" => 1e-6,
-        "m" => 1e-3,
-        "k" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        "P" => 1e15,
-        "E" => 1e18,
-        "Ki" => 1024.0,
-        "Mi" => 1_048_576.0,
-        "Gi" => 1_073_741_824.0,
-        "Ti" => 1_099_511_627_776.0,
-        "Pi" => 1_125_899_906_842_624.0,
-        "Ei" => 1_152_921_504_606_846_976.0,
-        _ => return None,
-    };
-    Some(number * factor)
 }
 
 /// The inner part of a path that may be written `{.a.b}`, `.a.b` or `a.b`.

@@ -86,6 +86,32 @@ pub trait Device: Resource {
     fn slots(&self) -> &[Slot];
 }
 
+macro_rules! device {
+    ($($kind:ty),+) => { $(impl Device for $kind {
+        fn name(&self) -> &str {
+            &self.metadata.name
+        }
+
+        fn site(&self) -> &str {
+            &self.spec.site_ref.name
+        }
+
+        fn placement(&self) -> Option<&Placement> {
+            self.spec.placement.as_ref()
+        }
+
+        fn in_slot(&self) -> Option<&InSlot> {
+            self.spec.in_slot.as_ref()
+        }
+
+        fn slots(&self) -> &[Slot] {
+            &self.spec.slots
+        }
+    })+ };
+}
+
+device!(Node, NetworkDevice);
+
 /// What has numbers that no other may have.
 pub trait Tagged: Resource {
     /// Its name, serial number and asset tag.

@@ -5,7 +5,7 @@ use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::device::{self, Device, InSlot, Lifecycle, Slot};
+use super::device::{self, InSlot, Lifecycle, Slot};
 use super::node::in_device;
 use super::placement::Placement;
 use super::{inventoried, prints_ready};
@@ -74,28 +74,6 @@ pub struct NetworkDeviceSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub drawn_watts: Option<i64>,
-}
-
-impl Device for NetworkDevice {
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-
-    fn site(&self) -> &str {
-        &self.spec.site_ref.name
-    }
-
-    fn placement(&self) -> Option<&Placement> {
-        self.spec.placement.as_ref()
-    }
-
-    fn in_slot(&self) -> Option<&InSlot> {
-        self.spec.in_slot.as_ref()
-    }
-
-    fn slots(&self) -> &[Slot] {
-        &self.spec.slots
-    }
 }
 
 impl Resource for NetworkDevice {

@@ -161,28 +161,6 @@ pub struct NodeStatus {
     pub conditions: Vec<Condition>,
 }
 
-impl Device for Node {
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-
-    fn site(&self) -> &str {
-        &self.spec.site_ref.name
-    }
-
-    fn placement(&self) -> Option<&Placement> {
-        self.spec.placement.as_ref()
-    }
-
-    fn in_slot(&self) -> Option<&InSlot> {
-        self.spec.in_slot.as_ref()
-    }
-
-    fn slots(&self) -> &[Slot] {
-        &self.spec.slots
-    }
-}
-
 impl Resource for Node {
     const GROUP: &'static str = super::GROUP;
     const VERSION: &'static str = super::VERSION;
