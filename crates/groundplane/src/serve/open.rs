@@ -49,6 +49,7 @@ pub async fn store(
 ) -> Result<(Arc<dyn Store>, Arc<Kinds>), Failure> {
     let mut all = apiserver::kinds::all();
     all.extend(inventory::all());
+    all.extend(platform::all());
     let kinds = Arc::new(Kinds::new(all));
     let model = Some(Arc::new(Index(kinds.clone())) as Arc<dyn store::Model>);
     if endpoints.is_empty() {

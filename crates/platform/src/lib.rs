@@ -1,0 +1,15 @@
+//! The platform: organizations and projects, who may do what in them, and who did what.
+
+pub mod activity;
+pub mod iam;
+pub mod tenancy;
+
+use krm::kind::Kind;
+
+/// All kinds of the platform.
+pub fn all() -> Vec<Kind> {
+    let mut all = tenancy::all();
+    all.extend(iam::all());
+    all.extend(activity::all());
+    all
+}
