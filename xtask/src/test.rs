@@ -92,7 +92,7 @@ impl Step {
                 passes(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
             }
             Self::Clippy => {
-                passes(&["clippy", "--workspace", "--all-targets", CLIENTS, "--", "--deny", "warnings"])
+                once(&["clippy", "--workspace", "--all-targets", CLIENTS, "--", "--deny", "warnings"])
             }
             Self::Deny => deny(options.advisories),
             Self::Test if options.quick => passes(&["test", "--workspace"]),
@@ -126,9 +126,19 @@ fn passes(args: &[&str]) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
+/// As [`passes`], on a machine that builds this once: what only the next build would profit from takes half the disk.
+fn once(args: &[&str]) -> Result<Outcome, Failure> {
+    step::run(step::cargo(args).env(INCREMENTAL, "0"))?;
+    Ok(Outcome::Passed)
+}
+
+/// Whether cargo keeps what the next build of the same crate can use.
+const INCREMENTAL: &str = "CARGO_INCREMENTAL";
+
 fn all_tests(options: &Options) -> Result<Outcome, Failure> {
     step::run(
         step::cargo(["test", "--workspace", "--no-fail-fast", CLIENTS])
+            .env(INCREMENTAL, "0")
             .env("GROUNDPLANE_REQUIRE", "1")
             .env("GROUNDPLANE_CRASH_ROUNDS", options.crash_rounds.to_string())
             .env("GROUNDPLANE_SOAK_SECONDS", options.soak.to_string()),
