@@ -12,14 +12,16 @@ struct Part {
     package: &'static str,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 9] = [
     Part { check: &["c++", "--version"], package: "g++" },
     Part { check: &["etcd", "--version"], package: "etcd-server" },
     Part { check: &["etcdctl", "version"], package: "etcd-client" },
+    Part { check: &["fish", "--version"], package: "fish" },
     Part { check: &["node", "--version"], package: "nodejs" },
     Part { check: &["npm", "--version"], package: "npm" },
     Part { check: &["prlimit", "--version"], package: "util-linux" },
     Part { check: &["python3", "-c", "import ensurepip, ssl, venv"], package: "python3-venv" },
+    Part { check: &["zsh", "--version"], package: "zsh" },
 ];
 
 /// The version is pinned so that the same tree gives the same answer next year.

@@ -42,6 +42,14 @@ impl Model for Index {
             .map_or_else(Retention::default, |parts| self.0.retention.of(parts.group, parts.plural))
     }
 
+    fn rules(&self) -> Vec<(String, Retention)> {
+        self.0.retention.rules()
+    }
+
+    fn kept_alike<'k>(&self, key: &'k Key) -> &'k str {
+        keys::kind(key).unwrap_or("")
+    }
+
     /// Definitions say by which fields the objects of their kind are found.
     fn learn(&self, key: &Key, bytes: &[u8]) {
         let Some(parts) = keys::parts(key) else { return };

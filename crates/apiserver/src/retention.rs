@@ -67,6 +67,17 @@ impl Policies {
         }
         best.map_or_else(Retention::default, |(_, keep)| keep)
     }
+
+    /// Every rule there is, with what it is about.
+    pub fn rules(&self) -> Vec<(String, Retention)> {
+        let policies = self.0.load();
+        let mut rules = vec![(String::new(), Retention::default())];
+        for (name, policy) in policies.iter() {
+            let about = policy.resources.iter().map(|(group, resource)| format!("{name} {group}/{resource}"));
+            rules.extend(about.map(|about| (about, policy.keep)));
+        }
+        rules
+    }
 }
 
 impl Policy {

@@ -8,6 +8,7 @@ pub use ask::{Ask, segment};
 pub use lines::Lines;
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -81,7 +82,7 @@ impl Client {
     pub async fn answer(&self, ask: &Ask) -> Result<Answer, Failure> {
         let mut tries = 0;
         loop {
-            let answer = self.limited(self.answer_once(ask)).await?;
+            let answer = self.limited(ask, self.answer_once(ask)).await?;
             let after = answer.headers.get("retry-after").and_then(|after| after.to_str().ok()?.parse().ok());
             match after {
                 Some(seconds) if matches!(answer.code, 429 | 503) && tries < MOST_TRIES => {
@@ -97,7 +98,7 @@ impl Client {
         let begun = Instant::now();
         let (response, sender) = self.send(ask).await?;
         let (head, body) = response.into_parts();
-        let body = body.collect().await.map_err(|error| self.unreachable(&error))?.to_bytes();
+        let body = body.collect().await.map_err(|error| self.broken_off(ask, &error))?.to_bytes();
         if let Some(mut sender) = sender
             && sender.ready().await.is_ok()
         {
@@ -137,23 +138,27 @@ impl Client {
 
     /// Asks for an answer that is read as it comes.
     pub async fn open(&self, ask: &Ask) -> Result<Incoming, Failure> {
-        let (response, _) = self.limited(self.send(ask)).await?;
+        let (response, _) = self.limited(ask, self.send(ask)).await?;
         let (head, body) = response.into_parts();
         if !head.status.is_success() {
-            let body = body.collect().await.map_err(|error| self.unreachable(&error))?.to_bytes();
+            let body = body.collect().await.map_err(|error| self.broken_off(ask, &error))?.to_bytes();
             return Err(refused(&Answer { code: head.status.as_u16(), headers: head.headers, body }));
         }
         Ok(body)
     }
 
-    async fn limited<T>(&self, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    async fn limited<T>(
+        &self,
+        ask: &Ask,
+        asked: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         match self.timeout {
             None => asked.await,
             Some(limit) => tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
-                Err(Failure::other(format!(
-                    "the server at {} has not answered within {limit:?} (--request-timeout)",
-                    self.address()
-                )))
+                let address = self.address();
+                let why =
+                    format!("the server at {address} has not answered within {limit:?} (--request-timeout)");
+                Err(without_answer(ask, why))
             }),
         }
     }
@@ -172,7 +177,7 @@ impl Client {
             match sender.send_request(self.request(ask)?).await {
                 // The server had closed it, and nothing was sent.
                 Err(error) if was_idle && (error.is_canceled() || error.is_closed()) => {}
-                Err(error) => return Err(self.unreachable(&error)),
+                Err(error) => return Err(self.broken_off(ask, &error)),
                 Ok(response) => {
                     self.tell_warnings(response.headers());
                     return Ok((response, Some(sender)));
@@ -217,8 +222,19 @@ impl Client {
         }
     }
 
-    fn unreachable(&self, error: &hyper::Error) -> Failure {
-        Failure::other(format!("the connection to the server {} broke off: {error}", self.address()))
+    fn broken_off(&self, ask: &Ask, error: &hyper::Error) -> Failure {
+        let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
+        let address = self.address();
+        without_answer(ask, format!("the connection to the server {address} broke off: {error}{cause}"))
+    }
+}
+
+/// Of what only reads, that is all there is to say; a change may have been made all the same.
+fn without_answer(ask: &Ask, why: String) -> Failure {
+    match ask.changes_nothing() {
+        true => Failure::Other(why),
+        false => Failure::Unanswered(why)
+            .hint("whether the change was made is not known; look at what is there before you try again"),
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Failure {
     Other(String),
     /// A line that is told as it is, without `error:` before it.
     Bare(String),
+    /// A change was sent, and no answer came: whether it was made is not known. Exit code 3.
+    Unanswered(String),
     /// Several things at once.
     Several(Vec<Failure>),
     /// With lines below it: where it is, or what to do.
@@ -106,6 +108,15 @@ impl Failure {
         self.refusal().is_some_and(|refusal| refusal.reason() == "NotFound")
     }
 
+    /// Whether a change was sent, and nobody knows what became of it.
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Failure::Unanswered(_) => true,
+            Failure::Noted(failure, _) => failure.is_unanswered(),
+            _ => false,
+        }
+    }
+
     /// Where a path that only Groundplane has is not there: says what is missing.
     pub fn without(self, what: &str) -> Failure {
         let is_unknown =
@@ -127,6 +138,7 @@ impl Failure {
             }
             Failure::Noted(failure, lines) => Failure::Noted(Box::new(failure.during(what)), lines),
             Failure::Other(message) => Failure::Other(format!("{what}: {message}")),
+            Failure::Unanswered(message) => Failure::Unanswered(format!("{what}: {message}")),
             other => other,
         }
     }
@@ -135,6 +147,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
+            Failure::Unanswered(_) => 3,
             Failure::Exit(code) => *code,
             Failure::Noted(failure, _) => failure.exit_code(),
             _ => 1,
@@ -154,6 +167,7 @@ impl Failure {
         match self {
             Failure::Server(refusal) => of_server(refusal),
             Failure::Usage(message) | Failure::Other(message) => format!("error: {message}\n"),
+            Failure::Unanswered(message) => format!("error: {message}\n"),
             Failure::Bare(message) => format!("{message}\n"),
             Failure::Several(failures) => failures.iter().map(Failure::text).collect(),
             Failure::Noted(failure, lines) => {

@@ -40,6 +40,12 @@ impl FileFlags {
         self.filenames.is_empty()
     }
 
+    /// The flags as somebody would type them.
+    pub fn typed(&self) -> String {
+        let names = self.filenames.iter().map(|name| format!("-f {name}"));
+        names.chain(self.recursive.then(|| "-R".to_owned())).collect::<Vec<_>>().join(" ")
+    }
+
     /// Reads all objects, in the order in which they stand.
     pub fn read(&self, console: &mut Console) -> Result<Vec<Manifest>, Failure> {
         let mut manifests = Vec::new();

@@ -1,12 +1,16 @@
 //! The command line, as people and scripts use it: beside kubectl, in a pipe and on a terminal.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+#[path = "cli/completing.rs"]
+mod completing;
 #[path = "cli/documented.rs"]
 mod documented;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/finding_the_server.rs"]
 mod finding_the_server;
+#[path = "cli/killed.rs"]
+mod killed;
 #[path = "cli/like_kubectl.rs"]
 mod like_kubectl;
 #[path = "cli/on_a_terminal.rs"]
@@ -15,3 +19,5 @@ mod on_a_terminal;
 mod past_and_plans;
 #[path = "cli/program.rs"]
 mod program;
+#[path = "cli/terminal.rs"]
+mod terminal;

@@ -2,6 +2,9 @@
 //! goes on.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+#[path = "two_servers/guide.rs"]
+mod guide;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

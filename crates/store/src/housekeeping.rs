@@ -10,7 +10,7 @@ use crate::history::archive::{Later, Mark};
 use crate::history::checkpoint;
 use crate::history::retention::Keeper;
 use crate::key::Key;
-use crate::model::Retention;
+use crate::model::{Model, Plain};
 use crate::store::Store;
 use crate::transaction::{Author, Fence, Guard, Transaction};
 use crate::version::Version;
@@ -52,10 +52,8 @@ impl dyn Store {
             let expired = self.expire(fence).await?;
             let parts = self.parts();
             let _alone = parts.maintenance.lock().await;
-            let model = parts.memory.indexer.model().cloned();
-            let rule =
-                move |key: &Key| model.as_ref().map_or_else(Retention::default, |model| model.retention(key));
-            let keeper = Keeper { archive: &*parts.archive, signing: &parts.signing, fence, rule: &rule };
+            let model = parts.memory.indexer.model().map_or(&Plain as &dyn Model, |model| &**model);
+            let keeper = Keeper { archive: &*parts.archive, signing: &parts.signing, fence, model };
             let floor = parts.memory.load().recent.floor();
             let settled = keeper.settle(floor).await?;
             let aged = keeper.age(clock::now(), parts.history_bytes.load(Ordering::Relaxed)).await?;

@@ -49,6 +49,18 @@ pub trait Model: Send + Sync + 'static {
         let _ = key;
         Retention::default()
     }
+
+    /// Every rule that [`Model::retention`] answers by, with what it is about.
+    fn rules(&self) -> Vec<(String, Retention)> {
+        vec![(String::new(), Retention::default())]
+    }
+
+    /// The beginning of a key that it has in common with all whose past is kept alike: of these together is known since
+    /// when the past is whole.
+    fn kept_alike<'k>(&self, key: &'k Key) -> &'k str {
+        let _ = key;
+        ""
+    }
 }
 
 /// A model without terms and with the default retention.

@@ -76,6 +76,12 @@ impl Ask {
         self
     }
 
+    /// Whether nothing is changed by it, however often it is sent.
+    pub fn changes_nothing(&self) -> bool {
+        let reads = matches!(self.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        reads || self.query.iter().any(|(name, _)| *name == "dryRun")
+    }
+
     /// Path and parameters as they are sent.
     pub fn path_and_query(&self) -> String {
         let mut text = self.path.clone();

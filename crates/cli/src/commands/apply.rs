@@ -1,5 +1,6 @@
 //! `groundplane apply`: what files say, made so; all of it or nothing.
 
+mod broken_off;
 mod one_by_one;
 mod prepare;
 mod together;
@@ -15,6 +16,7 @@ use crate::names;
 use crate::print::{self, Output};
 use crate::session::Session;
 
+pub use broken_off::asked_again;
 pub use prepare::{Prepared, prepare, unknown_kind};
 pub use together::{failed_items, transaction};
 
@@ -25,6 +27,10 @@ pub use together::{failed_items, transaction};
 /// part of an object; a field that somebody else owns is a conflict. On a server without transactions the objects are applied one by one.
 ///
 /// A definition of a kind and objects of that kind can stand side by side: the definitions go first.
+///
+/// When the server goes away before it has answered, it is asked again what became of the objects.
+///
+/// Exit code: 0 when everything was applied, 1 when not, 3 when the server went away and it is not known.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -84,6 +90,8 @@ pub struct How<'a> {
     pub field_manager: &'a str,
     pub force: bool,
     pub validation: &'a str,
+    /// The files, as they are named on the command line.
+    pub files: &'a FileFlags,
 }
 
 /// What became of an object.
@@ -116,6 +124,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         field_manager: &arguments.field_manager,
         force: arguments.force_conflicts,
         validation: validation(&arguments.validate),
+        files: &arguments.files,
     };
     // Kinds that are defined here are not served yet: their objects follow in a second round.
     let (definitions, rest): (Vec<Manifest>, Vec<Manifest>) = prepare::split(manifests, session).await?;

@@ -95,13 +95,20 @@ async fn verify(verify: &Verify, session: &mut Session) -> Result<(), Failure> {
 
 fn tell(status: &Value, session: &mut Session) -> Result<(), Failure> {
     let number = |field: &str| status[field].as_u64().unwrap_or(0);
-    for problem in status["problems"].as_array().into_iter().flatten() {
-        let text = |field: &str| problem[field].as_str().unwrap_or("");
-        let revision = match text("revision") {
+    let problems = status["problems"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |problem: &Value, field: &str| problem[field].as_str().unwrap_or("").to_owned();
+    // What can be looked at comes before what follows from it.
+    let (records, others): (Vec<&Value>, Vec<&Value>) =
+        problems.iter().partition(|problem| !text(problem, "object").is_empty());
+    for problem in records {
+        let revision = match text(problem, "revision").as_str() {
             "" => String::new(),
             revision => format!(" at revision {revision}"),
         };
-        writeln!(session.console.out, "{}{revision}: {}", text("object"), text("what"))?;
+        writeln!(session.console.out, "{}{revision}: {}", text(problem, "object"), text(problem, "what"))?;
+    }
+    for problem in others {
+        writeln!(session.console.out, "{}", text(problem, "what"))?;
     }
     let verdict = if status["verified"] == true { "verified" } else { "NOT verified" };
     let through = status["coveredThrough"].as_str().filter(|through| !matches!(*through, "" | "0"));

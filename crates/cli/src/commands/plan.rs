@@ -1,5 +1,9 @@
 //! `groundplane plan`: what applying files would do, without doing it.
 
+mod kept;
+
+pub use kept::apply;
+
 use std::io::Write;
 
 use http::Method;
@@ -74,6 +78,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         field_manager: &arguments.field_manager,
         force: arguments.force_conflicts,
         validation: "Strict",
+        files: &arguments.files,
     };
     let client = session.client().await?;
     let answer = match &arguments.save {
@@ -146,33 +151,5 @@ pub fn show(status: &Value, session: &mut Session) -> Result<(), Failure> {
     if unchanged > 0 {
         writeln!(session.console.out, "= {unchanged} unchanged")?;
     }
-    Ok(())
-}
-
-/// Applies a plan that was kept.
-pub async fn apply(name: &str, session: &mut Session) -> Result<(), Failure> {
-    let client = session.client().await?;
-    let path = format!("{PLANS}/{}/apply", crate::client::segment(name));
-    let answer = client.value(&Ask::new(Method::POST, path)).await.map_err(|failure| {
-        let is_stale =
-            failure.refusal().is_some_and(|refusal| refusal.causes().any(|cause| cause["reason"] == "Stale"));
-        if is_stale {
-            failure.hint("make a new plan from the same files, and look at it again")
-        } else {
-            failure
-        }
-    })?;
-    let status = &answer["status"];
-    for item in status["items"].as_array().into_iter().flatten() {
-        let object = json!({"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": {"name": item["name"]}});
-        writeln!(
-            session.console.out,
-            "{} {}",
-            names::of_object(&object),
-            item["result"].as_str().unwrap_or("")
-        )?;
-    }
-    let revision = status["revision"].as_str().unwrap_or("");
-    session.console.say(&format!("plan {name} applied in one commit (revision {revision})"));
     Ok(())
 }

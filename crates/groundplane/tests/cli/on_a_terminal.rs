@@ -1,41 +1,22 @@
 //! What a person sees on a terminal, and a script in a pipe: both are kept as golden files.
 
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Stdio;
-
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::program::{GROUNDPLANE, Ground, KETTLES, KITCHEN, words};
+use crate::terminal;
 
 /// What a command shows on a terminal of so many columns, and its exit code.
 fn shown(ground: &Ground, line: &str, columns: u16, no_colour: bool) -> (String, i32) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    let theirs: OwnedFd = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open(Path::new(name.to_str().unwrap()))
-        .unwrap()
-        .into();
-    tcsetwinsize(&theirs, size).unwrap();
-    let side = || Stdio::from(theirs.try_clone().unwrap());
     let mut command = ground.command(Path::new(GROUNDPLANE), &words(line));
-    command.stdin(side()).stdout(side()).stderr(side());
     if no_colour {
         command.env("NO_COLOR", "1");
     }
-    let mut child = command.spawn().unwrap();
-    drop((command, theirs));
+    let (mut child, mut terminal) = terminal::run(command, columns);
     let reading = std::thread::spawn(move || {
-        let (mut bytes, mut file) = (Vec::new(), std::fs::File::from(ours));
+        let mut bytes = Vec::new();
         // The end of the other side reads as an error here.
-        let _ = file.read_to_end(&mut bytes);
+        let _ = terminal.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).replace("\r\n", "\n")
     });
     let code = child.wait().unwrap().code().unwrap_or(-1);

@@ -98,7 +98,8 @@ pub fn kubectl() -> Option<PathBuf> {
     found
 }
 
-fn ended(output: Output) -> Told {
+/// What came of a command that has ended.
+pub fn ended(output: Output) -> Told {
     Told {
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),

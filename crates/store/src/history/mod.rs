@@ -8,6 +8,7 @@ pub(crate) mod archive;
 pub(crate) mod chain;
 pub(crate) mod checkpoint;
 pub(crate) mod draft;
+pub(crate) mod horizon;
 pub(crate) mod past;
 pub(crate) mod prune;
 pub(crate) mod record;

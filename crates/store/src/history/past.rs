@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::archive::{Archive, LogEntry, Order, RowId};
 use super::record::{Place, Record};
-use super::{At, Change, Changes, Cursor, retention};
+use super::{At, Change, Changes, Cursor, horizon};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -65,7 +65,7 @@ impl Past<'_> {
     pub async fn object(&self, key: &Key, at: At) -> Result<Option<Arc<Entry>>> {
         let version = match at {
             At::Revision(revision) => self.check_future(revision)?.end(),
-            At::Time(time) => self.version_at(time, |_| {}).await?,
+            At::Time(time) => self.version_at(key.as_bytes(), time, |_| {}).await?,
         };
         self.object_at(key, version).await
     }
@@ -81,10 +81,10 @@ impl Past<'_> {
             }
         };
         let version = match at {
-            At::Time(time) => self.version_at(time, note).await?,
+            At::Time(time) => self.version_at(prefix, time, note).await?,
             At::Revision(revision) => {
                 let version = self.check_future(revision)?.end();
-                self.check_horizon(version).await?;
+                self.check_horizon(prefix, version).await?;
                 self.walk_log(|entry| entry.version > version, &mut note).await?;
                 version
             }
@@ -114,16 +114,16 @@ impl Past<'_> {
         if revision > now { Err(Error::Future { asked: revision, now }) } else { Ok(revision) }
     }
 
-    async fn check_horizon(&self, version: Version) -> Result<()> {
-        match retention::horizon(self.archive).await? {
+    async fn check_horizon(&self, prefix: &[u8], version: Version) -> Result<()> {
+        match horizon::of(self.archive, prefix).await? {
             Some(horizon) if version < horizon.version => Err(Error::Forgotten { earliest: horizon.time }),
             _ => Ok(()),
         }
     }
 
     /// The end of the last commit at or before `time`; shows every newer line of the log to `note`.
-    async fn version_at(&self, time: u64, note: impl FnMut(&LogEntry)) -> Result<Version> {
-        if let Some(horizon) = retention::horizon(self.archive).await?
+    async fn version_at(&self, prefix: &[u8], time: u64, note: impl FnMut(&LogEntry)) -> Result<Version> {
+        if let Some(horizon) = horizon::of(self.archive, prefix).await?
             && time < horizon.time
         {
             return Err(Error::Forgotten { earliest: horizon.time });

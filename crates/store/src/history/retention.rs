@@ -1,17 +1,20 @@
 //! Retention: how much of the past is kept, and letting go of the rest in small steps.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bytes::Bytes;
+use ring::digest::{Context, SHA256};
+use serde::{Deserialize, Serialize};
 
-use super::Level;
 use super::archive::{Archive, Edit, Mark, Order, Row, RowId};
 use super::checkpoint;
 use super::prune::prune;
 use super::record::{Place, Record};
+use super::{Level, horizon};
 use crate::error::Result;
 use crate::key::Key;
-use crate::model::Retention;
+use crate::model::{Model, Retention};
 use crate::sign::SigningKey;
 use crate::transaction::Fence;
 use crate::version::Revision;
@@ -20,9 +23,10 @@ use crate::version::Revision;
 pub(crate) const FLOOR: &str = "engine/floor";
 /// Rows up to here were thinned out. It names a row of this engine's log, so it is the engine's own affair.
 pub(crate) const SETTLED: &str = "engine/settled";
-/// Rows up to here were looked at for their age.
-const AGED: &str = "engine/aged";
-const HORIZON: &str = "history/horizon";
+/// Rows up to here were shed because there were too many.
+const SHED: &str = "engine/aged";
+/// Rows up to where were looked at for their age: see [`Aged`].
+const AGED: &str = "engine/aged-by-rule";
 
 /// Of a controller's older reports this many are kept.
 const FEW: usize = 8;
@@ -36,7 +40,16 @@ pub(crate) struct Keeper<'a> {
     pub archive: &'a dyn Archive,
     pub signing: &'a SigningKey,
     pub fence: Option<&'a Fence>,
-    pub rule: &'a (dyn Fn(&Key) -> Retention + Sync),
+    pub model: &'a dyn Model,
+}
+
+/// How far the log was looked through for what is too old, for each age (µs) that a rule has: what is kept for an hour
+/// does not wait for what is kept for a year.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Aged {
+    /// A digest of the rules: under others everything is looked at anew.
+    rules: Vec<u8>,
+    reached: BTreeMap<u64, Bytes>,
 }
 
 /// What one round of retention did.
@@ -44,12 +57,6 @@ pub(crate) struct Keeper<'a> {
 pub struct Pruned {
     /// Records let go of.
     pub records: usize,
-}
-
-/// The past before this is not complete any more.
-pub(crate) async fn horizon(archive: &dyn Archive) -> Result<Option<Mark>> {
-    let found = archive.meta(HORIZON).await?;
-    Ok(found.map(|bytes| postcard::from_bytes(&bytes)).transpose()?)
 }
 
 impl Keeper<'_> {
@@ -102,40 +109,80 @@ impl Keeper<'_> {
     /// Lets go of what is older than the rule of its key keeps, and, while the records take more than
     /// `most_bytes`, of the oldest whatever its age.
     pub async fn age(&self, now: u64, most_bytes: u64) -> Result<Pruned> {
-        let mut pruned = Pruned::default();
-        let mut beyond = self.archive.meta(AGED).await?.map(RowId);
         let floor = self.settled().await?;
-        // Of what is not old yet a little first, then more and more: not much too much, and not for ever.
-        let mut few = 1;
+        let mut pruned = Pruned { records: self.shed(floor, now, most_bytes).await? };
+        let rules = self.model.rules();
+        let digest = digest_of(&rules);
+        let found = self.archive.meta(AGED).await?;
+        let mut aged: Aged = found.and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_default();
+        if aged.rules != digest {
+            aged = Aged { rules: digest, ..Aged::default() };
+        }
+        let ages: BTreeSet<u64> = rules.iter().map(|(_, rule)| micros(rule.age)).collect();
+        for age in ages {
+            pruned.records += self.age_by(age, &mut aged, floor, now).await?;
+        }
+        Ok(pruned)
+    }
+
+    /// Lets go of what is too old by the rules of one age.
+    async fn age_by(&self, age: u64, aged: &mut Aged, floor: Revision, now: u64) -> Result<usize> {
+        let mut pruned = 0;
         loop {
-            let too_many = self.archive.bytes().await? > most_bytes;
-            let limit = if too_many { few } else { ROWS };
-            few = (few * 2).min(ROWS);
-            let rows = self.archive.rows(beyond.as_ref(), Order::OldestFirst, limit).await?;
+            let beyond = aged.reached.get(&age).cloned().map(RowId);
+            let rows = self.archive.rows(beyond.as_ref(), Order::OldestFirst, ROWS).await?;
+            let settled = self.archive.meta(SETTLED).await?.map(RowId);
+            let is_due = |row: &Row| {
+                let is_settled = settled.as_ref().is_some_and(|settled| row.id <= *settled);
+                is_settled && row.entries.iter().all(|line| line.time.saturating_add(age) <= now)
+            };
             let mut lives = BTreeSet::new();
             let mut reached = None;
-            let settled = self.archive.meta(SETTLED).await?.map(RowId);
-            for row in rows {
-                let still_watched = settled.as_ref().is_none_or(|settled| row.id > *settled);
-                let young = row.entries.iter().any(|line| line.time + self.age_of(&line.key) > now);
-                if still_watched || (young && !too_many) {
-                    break;
-                }
-                lives.extend(row.entries.iter().map(|line| (line.key.clone(), line.place.born)));
-                reached = Some(row);
+            for row in rows.into_iter().take_while(is_due) {
+                let ours = row.entries.iter().filter(|line| self.age_of(&line.key) == age);
+                lives.extend(ours.map(|line| (line.key.clone(), line.place.born)));
+                reached = Some(row.id);
             }
-            let Some(row) = reached else { return Ok(pruned) };
-            let cut = too_many.then(|| row.entries.iter().map(|line| line.time).max().unwrap_or(0));
+            let Some(id) = reached else { return Ok(pruned) };
             for (key, born) in lives {
-                pruned.records += self.age_life(&key, born, floor, now, cut).await?;
+                pruned += self.age_life(&key, born, floor, now, None).await?;
             }
-            self.archive.edit(vec![Edit::PutMeta(AGED.into(), row.id.0.clone())], self.fence).await?;
-            beyond = Some(row.id);
+            aged.reached.insert(age, id.0);
+            let kept = postcard::to_stdvec(aged)?;
+            self.archive.edit(vec![Edit::PutMeta(AGED.into(), kept.into())], self.fence).await?;
         }
     }
 
+    /// Lets go of the oldest while the records take too many bytes.
+    async fn shed(&self, floor: Revision, now: u64, most_bytes: u64) -> Result<usize> {
+        let mut pruned = 0;
+        let mut beyond = self.archive.meta(SHED).await?.map(RowId);
+        // Of what is not old yet a little first, then more and more: not much too much, and not for ever.
+        let mut few = 1;
+        while self.archive.bytes().await? > most_bytes {
+            let rows = self.archive.rows(beyond.as_ref(), Order::OldestFirst, few).await?;
+            few = (few * 2).min(ROWS);
+            let settled = self.archive.meta(SETTLED).await?.map(RowId);
+            let is_settled = |row: &Row| settled.as_ref().is_some_and(|settled| row.id <= *settled);
+            let mut lives = BTreeSet::new();
+            let mut reached = None;
+            for row in rows.into_iter().take_while(is_settled) {
+                lives.extend(row.entries.iter().map(|line| (line.key.clone(), line.place.born)));
+                reached = Some(row);
+            }
+            let Some(row) = reached else { break };
+            let cut = row.entries.iter().map(|line| line.time).max().unwrap_or(0);
+            for (key, born) in lives {
+                pruned += self.age_life(&key, born, floor, now, Some(cut)).await?;
+            }
+            self.archive.edit(vec![Edit::PutMeta(SHED.into(), row.id.0.clone())], self.fence).await?;
+            beyond = Some(row.id);
+        }
+        Ok(pruned)
+    }
+
     fn age_of(&self, key: &Key) -> u64 {
-        (self.rule)(key).age.as_micros().min(u128::from(u64::MAX / 2)) as u64
+        micros(self.model.retention(key).age)
     }
 
     async fn thin_reports(&self, key: &Key, born: u64, floor: Revision) -> Result<usize> {
@@ -170,7 +217,7 @@ impl Keeper<'_> {
     ) -> Result<usize> {
         let life = self.life(key, born).await?;
         let Some(((_, newest), older)) = life.split_last() else { return Ok(0) };
-        let rule = (self.rule)(key);
+        let rule = self.model.retention(key);
         let oldest_kept = now.saturating_sub(self.age_of(key));
         let old = |record: &Record| match cut {
             Some(cut) => record.time <= cut,
@@ -200,9 +247,7 @@ impl Keeper<'_> {
         let first_kept = life.get(count).map_or(newest, |(_, record)| record);
         edits.extend(self.unlist(&gone).await?);
         let mark = Mark { version: first_kept.version, time: first_kept.time };
-        if horizon(self.archive).await?.is_none_or(|horizon| horizon < mark) {
-            edits.push(Edit::PutMeta(HORIZON.into(), postcard::to_stdvec(&mark)?.into()));
-        }
+        edits.extend(horizon::moved(self.archive, self.model.kept_alike(key), mark).await?);
         let full: Vec<_> =
             gone.iter().filter(|(_, record)| record.level == Level::Full).map(|(_, r)| r.version).collect();
         edits.extend(checkpoint::amended(self.archive, self.signing, &full).await?);
@@ -241,4 +286,16 @@ impl Keeper<'_> {
             }
         }
     }
+}
+
+fn micros(age: Duration) -> u64 {
+    age.as_micros().min(u128::from(u64::MAX / 2)) as u64
+}
+
+fn digest_of(rules: &[(String, Retention)]) -> Vec<u8> {
+    let mut context = Context::new(&SHA256);
+    for (about, rule) in rules {
+        context.update(format!("{about}\0{}\0{}\n", micros(rule.age), rule.count).as_bytes());
+    }
+    context.finish().as_ref().to_vec()
 }

@@ -18,6 +18,8 @@ on_every_engine!(
     nothing_goes_that_a_watch_may_still_ask_for,
     pruning_again_and_again_stays_clean,
     a_tidy_that_lost_its_lease_leaves_everything,
+    what_is_kept_briefly_does_not_wait_for_what_is_kept_long,
+    a_shorter_rule_is_kept_from_then_on,
 );
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -191,5 +193,38 @@ async fn a_tidy_that_lost_its_lease_leaves_everything<G: Ground>() {
     verified(&store).await;
     let fence = store.acquire("tidy", "me", HOUR).await.unwrap().fence().unwrap();
     assert_eq!(store.tidy(Some(&fence)).await.unwrap().pruned, 4);
+    verified(&store).await;
+}
+
+async fn what_is_kept_briefly_does_not_wait_for_what_is_kept_long<G: Ground>() {
+    let ground = G::open_alone(keeping(HOUR, 20)).await;
+    let store = ground.store();
+    let long = numbers(&store, "long/a", 3).await;
+    let short = numbers(&store, "short/a", 6).await;
+    numbers(&store, "long/a", 3).await;
+    assert_eq!(settle(&store).await.pruned, 5, "all but the last of what is kept briefly");
+    assert_eq!(changes(&store, "short/a").await.len(), 1);
+    assert_eq!(changes(&store, "long/a").await.len(), 6);
+    verified(&store).await;
+    // The past of the one is whole, that of the other is not.
+    let then = store.list_at(b"long/", At::Revision(long[0].revision())).await.unwrap();
+    assert_eq!(then.list(b"long/").count(), 1);
+    let then = store.object_at(&key("long/a"), At::Revision(long[1].revision())).await.unwrap();
+    assert_eq!(then.unwrap().version(), long[1]);
+    for prefix in [b"short/".as_slice(), b""] {
+        let asked = store.list_at(prefix, At::Revision(short[2].revision())).await;
+        assert!(matches!(asked, Err(Error::Forgotten { .. })), "{prefix:?}");
+    }
+}
+
+async fn a_shorter_rule_is_kept_from_then_on<G: Ground>() {
+    let mut ground = G::open_alone(keeping(HOUR, 20)).await;
+    let store = ground.store();
+    numbers(&store, "a", 6).await;
+    assert_eq!(settle(&store).await.pruned, 0);
+    drop(store);
+    ground.reopen_with(keeping(Duration::ZERO, 2)).await;
+    let store = ground.store();
+    assert_eq!(settle(&store).await.pruned, 4, "what was looked at under another rule, too");
     verified(&store).await;
 }

@@ -175,8 +175,23 @@ impl Model for Words {
         }
     }
 
-    fn retention(&self, _key: &Key) -> Retention {
-        self.retention
+    fn retention(&self, key: &Key) -> Retention {
+        match key.as_bytes().starts_with(b"short/") {
+            true => Retention { age: Duration::ZERO, count: 1 },
+            false => self.retention,
+        }
+    }
+
+    fn rules(&self) -> Vec<(String, Retention)> {
+        vec![
+            ("short".to_owned(), Retention { age: Duration::ZERO, count: 1 }),
+            ("others".to_owned(), self.retention),
+        ]
+    }
+
+    fn kept_alike<'k>(&self, key: &'k Key) -> &'k str {
+        let text = std::str::from_utf8(key.as_bytes()).unwrap_or("");
+        text.find('/').map_or("", |at| &text[..=at])
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{How, Outcome, Prepared};
+use super::{How, Outcome, Prepared, broken_off};
 use crate::client::Ask;
 use crate::failure::{Failure, Refusal};
 use crate::session::Session;
@@ -28,22 +28,31 @@ pub async fn apply(
         .query_if("object", with_objects.then_some("true"))
         .json(&transaction("Transaction", how, prepared));
     let asked = client.value(&ask);
-    let answer =
-        waited_for(asked, prepared.len(), session).await.map_err(|failure| located(failure, prepared))?;
+    let answer = match waited_for(asked, prepared.len(), session).await {
+        Err(failure) if failure.is_unanswered() => {
+            return broken_off::find_out(failure, ask, how, prepared.len(), session).await;
+        }
+        answered => answered.map_err(|failure| located(failure, prepared))?,
+    };
     let status = &answer["status"];
     if status["refused"] == true {
         return Err(Failure::all(failed_items(status, prepared)).err().unwrap_or(Failure::Exit(1)));
     }
-    let items = status["items"].as_array().cloned().unwrap_or_default();
-    let outcomes = items.into_iter().map(|mut item| Outcome {
+    Ok((outcomes(status), summary(status, prepared.len(), how)))
+}
+
+/// What became of each item.
+pub fn outcomes(status: &Value) -> Vec<Outcome> {
+    let items = status["items"].as_array().into_iter().flatten();
+    let outcome = |item: &Value| Outcome {
         result: item["result"].as_str().unwrap_or("").to_owned(),
-        object: match item["object"].take() {
+        object: match &item["object"] {
             Value::Null => json!({"apiVersion": item["apiVersion"], "kind": item["kind"],
                 "metadata": {"name": item["name"], "namespace": item["namespace"]}}),
-            object => object,
+            object => object.clone(),
         },
-    });
-    Ok((outcomes.collect(), summary(status, prepared.len(), how)))
+    };
+    items.map(outcome).collect()
 }
 
 /// The body of a transaction, or of a plan.

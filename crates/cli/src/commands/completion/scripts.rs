@@ -11,34 +11,52 @@ pub fn of(shell: &str) -> &'static str {
 
 const BASH: &str = r#"# bash completion for groundplane
 _groundplane() {
-    local current="${COMP_WORDS[COMP_CWORD]}" line
+    local line="${COMP_LINE:0:COMP_POINT}" current cut="" part sign reply
+    local -a typed
+    read -ra typed <<< "$line"
+    [[ "$line" == *[[:space:]] ]] && typed+=("")
+    # Assignments before the command are no words of it.
+    while [[ ${#typed[@]} -gt 1 && "${typed[0]}" != "${COMP_WORDS[0]}" ]]; do typed=("${typed[@]:1}"); done
+    current="${typed[${#typed[@]}-1]}"
+    # bash parts words at these, and replaces only what follows the last of them.
+    for sign in : =; do
+        if [[ "$COMP_WORDBREAKS" == *"$sign"* && "$current" == *"$sign"* ]]; then
+            part="${current%"$sign"*}$sign"
+            (( ${#part} > ${#cut} )) && cut="$part"
+        fi
+    done
     COMPREPLY=()
-    while IFS= read -r line; do
-        if [[ "$line" == ":files" ]]; then
+    while IFS= read -r reply; do
+        if [[ "$reply" == ":files" ]]; then
             compopt -o default 2>/dev/null
             COMPREPLY=()
             return
         fi
-        [[ "$line" == */ || "$line" == *= ]] && compopt -o nospace 2>/dev/null
-        COMPREPLY+=("${line%%$'\t'*}")
-    done < <("${COMP_WORDS[0]}" __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+        reply="${reply%%$'\t'*}"
+        [[ "$reply" == */ || "$reply" == *= ]] && compopt -o nospace 2>/dev/null
+        COMPREPLY+=("${reply#"$cut"}")
+    done < <("${COMP_WORDS[0]}" __complete -- "${typed[@]:1}" 2>/dev/null)
 }
 complete -F _groundplane groundplane
 "#;
 
 const ZSH: &str = r#"#compdef groundplane
 _groundplane() {
-    local line
-    local -a found
+    local line word
+    local -a whole open
     for line in "${(@f)$(${words[1]} __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
         [[ -z "$line" ]] && continue
         if [[ "$line" == ":files" ]]; then
             _files
             return
         fi
-        found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+        word="${${line%%$'\t'*}//:/\\:}"
+        [[ "$line" == *$'\t'* ]] && line="$word:${line#*$'\t'}" || line="$word"
+        # More is to come behind these.
+        if [[ "$word" == */ || "$word" == *= ]]; then open+=("$line"); else whole+=("$line"); fi
     done
-    _describe 'groundplane' found
+    (( ${#open} )) && _describe 'groundplane' open -S ''
+    (( ${#whole} )) && _describe 'groundplane' whole
 }
 if [[ "${funcstack[1]}" == "_groundplane" ]]; then
     _groundplane "$@"
