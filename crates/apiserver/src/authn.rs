@@ -1,7 +1,7 @@
 //! Who makes a request, by what it presents: a client certificate, a token, or nothing.
 
 mod bearer;
-mod fetch;
+pub(crate) mod fetch;
 mod impersonation;
 mod jwk;
 mod jwt;

@@ -10,6 +10,7 @@ use store::{Author, Fence, Key};
 use crate::api::Api;
 use crate::authz::Attributes;
 use crate::catalog::Catalog;
+use crate::conversion::Conversions;
 use crate::identity::Identity;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
@@ -41,6 +42,8 @@ pub struct Call {
     pub message: Option<String>,
     /// The lease without which a change must not land.
     pub fence: Option<Fence>,
+    /// What a webhook has made of objects for this request; the server's own work never waits for one.
+    pub conversions: Option<Arc<Conversions>>,
 }
 
 impl Call {
@@ -137,7 +140,8 @@ impl Call {
     }
 
     /// The stored object as the call's version has it.
-    pub fn convert(&self, object: Object, written_at: u64) -> Object {
-        crate::present::convert(&self.kind, self.version, object, written_at)
+    pub fn convert(&self, object: Object, written_at: u64) -> Result<Object, Status> {
+        let conversions = self.conversions.as_deref();
+        crate::present::convert(conversions, &self.kind, self.version, object, written_at)
     }
 }

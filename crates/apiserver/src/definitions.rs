@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use krm::Object;
 use krm::crd::{self, Definition};
-use krm::kind::{Kind, Names, Origin, Scale, Scope, Subresource, Version};
+use krm::kind::{Converter, Kind, Names, Origin, Scale, Scope, Subresource, Version};
 use krm::table::Columns;
 use serde_json::{Value, json};
 
@@ -87,7 +87,10 @@ fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<Kind>
     let mut kind = Kind::new(&definition.group, &names.kind, &names.plural, scope, versions.next()?);
     kind.versions.extend(versions);
     kind.storage = storage;
-    kind.needs_webhook = matches!(definition.conversion, crd::Conversion::Webhook(_));
+    kind.converter = match &definition.conversion {
+        crd::Conversion::None => None,
+        crd::Conversion::Webhook(webhook) => Some(Arc::new(Converter::read(webhook))),
+    };
     kind.names = Names {
         kind: names.kind,
         list_kind: names.list_kind,

@@ -10,6 +10,7 @@ pub mod call;
 pub mod catalog;
 pub mod client;
 pub mod controllers;
+pub mod conversion;
 pub mod definitions;
 pub mod discovery;
 pub mod encode;

@@ -9,6 +9,8 @@ use serde_json::Value;
 use store::{Entry, Key};
 
 use crate::api::Api;
+use crate::call::Call;
+use crate::conversion::Conversions;
 use crate::encode;
 
 /// Shows the objects of one kind at one version.
@@ -16,12 +18,19 @@ pub struct Presenter<'a> {
     api: &'a Api,
     kind: &'a Kind,
     version: usize,
+    conversions: Option<&'a Conversions>,
 }
 
 impl<'a> Presenter<'a> {
     /// Shows them at the version with this index.
     pub fn new(api: &'a Api, kind: &'a Kind, version: usize) -> Presenter<'a> {
-        Presenter { api, kind, version }
+        Presenter { api, kind, version, conversions: None }
+    }
+
+    /// Shows them as a request wants them.
+    pub fn of(call: &'a Call) -> Presenter<'a> {
+        let conversions = call.conversions.as_deref();
+        Presenter { conversions, ..Presenter::new(&call.api, &call.kind, call.version) }
     }
 
     /// The bytes of an object: those that are stored, unless this version makes something else of them.
@@ -30,8 +39,7 @@ impl<'a> Presenter<'a> {
         if self.is_as_stored(entry.version().get()) {
             return Ok(bytes);
         }
-        let object = convert(self.kind, self.version, encode::read(&bytes)?, entry.version().get());
-        Ok(whole(&object).into())
+        Ok(whole(&self.converted(&bytes, entry)?).into())
     }
 
     /// The bytes of an object that is shown just as it is stored, without taking hold of them.
@@ -41,8 +49,11 @@ impl<'a> Presenter<'a> {
 
     /// The object itself.
     pub fn object(&self, key: &Key, entry: &Entry) -> Result<Object, Status> {
-        let object = encode::read(&self.api.reveal(key, entry)?)?;
-        Ok(convert(self.kind, self.version, object, entry.version().get()))
+        self.converted(&self.api.reveal(key, entry)?, entry)
+    }
+
+    fn converted(&self, bytes: &[u8], entry: &Entry) -> Result<Object, Status> {
+        convert(self.conversions, self.kind, self.version, encode::read(bytes)?, entry.version().get())
     }
 
     /// Whether an object that was written then is shown as it is stored.
@@ -55,29 +66,49 @@ impl<'a> Presenter<'a> {
 
 /// Makes a version of a stored object: what is stored gets what the schema of its own version adds today, and loses what
 /// that drops; then it gets the type of the version that is asked for, and loses what that one does not know.
-pub fn convert(kind: &Kind, version: usize, object: Object, written_at: u64) -> Object {
+///
+/// Where the kind has a webhook for it and the caller has conversions, that is what the webhook makes of it.
+pub fn convert(
+    conversions: Option<&Conversions>,
+    kind: &Kind,
+    version: usize,
+    object: Object,
+    written_at: u64,
+) -> Result<Object, Status> {
     if let Some(mirror) = &kind.mirror {
-        return (mirror.show)(object);
+        return Ok((mirror.show)(object));
     }
     let target = &kind.versions[version];
     if version == kind.storage && written_at >= target.since {
-        return object;
+        return Ok(object);
     }
     let is_of = |version: &&Version| kind.api_version(&version.name) == object.api_version();
     // One whose version is no longer declared is taken for what is asked for.
     let stored = kind.versions.iter().find(is_of).unwrap_or(target);
     let object = shaped(&stored.schema, object, true);
     if stored.name == target.name && object.api_version() == kind.api_version(&target.name) {
-        return object;
+        return Ok(object);
     }
-    retyped(kind, version, object, false)
+    retyped(conversions, kind, version, object, false)
 }
 
 /// An object of one version as another has it: its type, and what the schema of that one drops and, if wanted, adds.
-pub fn retyped(kind: &Kind, version: usize, mut object: Object, defaults: bool) -> Object {
+pub fn retyped(
+    conversions: Option<&Conversions>,
+    kind: &Kind,
+    version: usize,
+    mut object: Object,
+    defaults: bool,
+) -> Result<Object, Status> {
     let target = &kind.versions[version];
-    object.set_type(&kind.api_version(&target.name), &kind.names.kind);
-    shaped(&target.schema, object, defaults)
+    let api_version = kind.api_version(&target.name);
+    if let (Some(conversions), Some(_)) = (conversions, &kind.converter)
+        && object.api_version() != api_version
+    {
+        object = conversions.get(kind, version, object)?;
+    }
+    object.set_type(&api_version, &kind.names.kind);
+    Ok(shaped(&target.schema, object, defaults))
 }
 
 fn shaped(schema: &Schema, object: Object, defaults: bool) -> Object {

@@ -25,6 +25,17 @@ pub struct Selection {
     needed: Option<Arc<Sparse>>,
 }
 
+/// Kubernetes' kinds that say nothing about their fields have words of their own.
+fn not_selectable(field: &str, kind: &Kind, version: &Version) -> String {
+    if kind.shape.is_some() && version.selectable.is_empty() {
+        return format!(
+            "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+            krm::field::quote(field)
+        );
+    }
+    format!("field label not supported: {field}")
+}
+
 impl Selection {
     /// Reads both selectors; fields must be ones that the version lets be selected.
     pub fn parse(labels: &str, fields: &str, kind: &Kind, version: &Version) -> Result<Selection, Status> {
@@ -35,7 +46,7 @@ impl Selection {
             let known = matches!(field, "metadata.name" | "metadata.namespace")
                 || version.selectable.iter().any(|selectable| selectable == field);
             if !known {
-                return Err(Status::bad_request(format!("field label not supported: {field}")));
+                return Err(Status::bad_request(not_selectable(field, kind, version)));
             }
         }
         let Some(mirror) = &kind.mirror else {

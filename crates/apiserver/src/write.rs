@@ -25,6 +25,7 @@ use store::{Entry, Key, Level, Put, Refused, Uid, View};
 
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::conversion::Turns;
 use crate::encode;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
@@ -101,31 +102,30 @@ pub async fn run(
         Ok(done) => done,
         Err(Refused::Store(error)) => return Err(commit_failure(call, &error)),
         Err(Refused::Decision(Stop::Refused(status))) => return Err(*status),
-        Err(Refused::Decision(Stop::Rehearsed(decided))) => return rehearsed(call, *decided),
+        Err(Refused::Decision(Stop::Rehearsed(decided))) => return rehearsed(call, *decided).await,
     };
-    let presenter = Presenter::new(&call.api, &call.kind, call.version);
     let warnings = decided.warnings;
     let written = |bytes, created, gone| Ok(Written { bytes, created, gone, warnings });
     match decided.fate {
         Fate::Gone(object) => {
             call.api.settle(&call.kind.group, committed.revision).await;
-            written(show(call, object), false, true)
+            written(show(call, object).await?, false, true)
         }
         Fate::Deleted(mut object) => {
             if let Some(Some(entry)) = committed.entries.first() {
                 object.set_meta("resourceVersion", Some(entry.version().to_string().into()));
             }
             call.api.settle(&call.kind.group, committed.revision).await;
-            written(show(call, object), false, true)
+            written(show(call, object).await?, false, true)
         }
-        Fate::Unchanged(key, entry) => written(presenter.bytes(&key, &entry)?, false, false),
+        Fate::Unchanged(key, entry) => written(shown(call, &key, &entry).await?, false, false),
         Fate::Created(object) | Fate::Changed(object) => {
             let key = call.key_of(object.name())?;
             let entry = committed.entries.first().cloned().flatten();
             let created = object.resource_version().is_empty();
             let entry = entry.ok_or_else(|| Status::internal("the commit gave nothing back"))?;
             call.api.settle(&call.kind.group, committed.revision).await;
-            written(presenter.bytes(&key, &entry)?, created, false)
+            written(shown(call, &key, &entry).await?, created, false)
         }
     }
 }
@@ -142,21 +142,36 @@ impl From<Status> for Stop {
     }
 }
 
-fn rehearsed(call: &Call, decided: Decided) -> Result<Written, Status> {
+async fn rehearsed(call: &Call, decided: Decided) -> Result<Written, Status> {
     let (bytes, created, gone) = match decided.fate {
-        Fate::Created(object) => (show(call, object), true, false),
-        Fate::Changed(object) => (show(call, object), false, false),
-        Fate::Gone(object) | Fate::Deleted(object) => (show(call, object), false, true),
-        Fate::Unchanged(key, entry) => {
-            (Presenter::new(&call.api, &call.kind, call.version).bytes(&key, &entry)?, false, false)
-        }
+        Fate::Created(object) => (show(call, object).await?, true, false),
+        Fate::Changed(object) => (show(call, object).await?, false, false),
+        Fate::Gone(object) | Fate::Deleted(object) => (show(call, object).await?, false, true),
+        Fate::Unchanged(key, entry) => (shown(call, &key, &entry).await?, false, false),
     };
     Ok(Written { bytes, created, gone, warnings: decided.warnings })
 }
 
 /// An object at the storage version, as the call's version has it.
-fn show(call: &Call, object: Object) -> Bytes {
-    encode::plain(&call.convert(object, u64::MAX))
+async fn show(call: &Call, object: Object) -> Result<Bytes, Status> {
+    let mut turns = Turns::default();
+    loop {
+        match call.convert(object.clone(), u64::MAX) {
+            Ok(object) => return Ok(encode::plain(&object)),
+            Err(refused) => turns.next(call, refused).await?,
+        }
+    }
+}
+
+/// A stored object, as the call's version has it. It is there already, so nothing but its showing may be tried again.
+async fn shown(call: &Call, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
+    let mut turns = Turns::default();
+    loop {
+        match Presenter::of(call).bytes(key, entry) {
+            Ok(bytes) => return Ok(bytes),
+            Err(refused) => turns.next(call, refused).await?,
+        }
+    }
 }
 
 fn commit_failure(call: &Call, error: &store::Error) -> Status {
@@ -206,23 +221,25 @@ pub fn remove(call: &Call, view: &mut View, name: &str) -> Result<(), Status> {
 pub fn current(call: &Call, view: &mut View) -> Result<Option<(Arc<Entry>, Object)>, Status> {
     let key = call.key()?;
     let found = Guarded::new(view, &call.plane).entry(&key)?;
-    Ok(found.map(|(entry, object)| {
-        let at = entry.version().get();
-        (entry, call.convert(object, at))
-    }))
+    found
+        .map(|(entry, object)| {
+            let at = entry.version().get();
+            Ok((entry, call.convert(object, at)?))
+        })
+        .transpose()
 }
 
 /// An object at the call's version, as it is stored.
-pub fn to_storage(call: &Call, mut object: Object) -> Object {
+pub fn to_storage(call: &Call, mut object: Object) -> Result<Object, Status> {
     let kind = &call.kind;
     if let Some(mirror) = &kind.mirror {
-        return (mirror.keep)(object);
+        return Ok((mirror.keep)(object));
     }
     if call.version != kind.storage {
-        return crate::present::retyped(kind, kind.storage, object, true);
+        return crate::present::retyped(call.conversions.as_deref(), kind, kind.storage, object, true);
     }
     object.set_type(&call.api_version(), &kind.names.kind);
-    object
+    Ok(object)
 }
 
 /// Whether an object of a kind that users defined is stored as it would be today. One that is not, because its

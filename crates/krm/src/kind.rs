@@ -1,6 +1,7 @@
 //! A kind as the server knows it: what a file of ours declares, or what a user's CustomResourceDefinition says.
 
 mod change;
+mod converter;
 mod declaration;
 mod metadata;
 mod mirror;
@@ -14,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub use change::{Address, Change, RawChange, Reader, Refusal, Verdict, View, allow, deny, refuse};
+pub use converter::{Converter, Place};
 pub use declaration::{Declaration, Resource};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
@@ -131,9 +133,8 @@ pub struct Kind {
     pub versions: Vec<Version>,
     /// Which version objects are stored in: an index into `versions`.
     pub storage: usize,
-    /// Whether a webhook would have to convert objects from one version to another: then only the one they are stored in
-    /// can be used.
-    pub needs_webhook: bool,
+    /// The webhook that makes objects of one version into another; without one only their type changes.
+    pub converter: Option<Arc<Converter>>,
     /// The verbs it takes; empty for all of them.
     pub verbs: Vec<&'static str>,
     /// The Go type that objects of Kubernetes' own kinds are decoded into; others have their schema alone.
@@ -210,7 +211,7 @@ impl Kind {
             origin: Origin::BuiltIn,
             versions: vec![version],
             storage: 0,
-            needs_webhook: false,
+            converter: None,
             verbs: Vec::new(),
             shape: None,
             bare_annotations: false,

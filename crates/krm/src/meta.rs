@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 pub use managed::validate_field_manager;
 pub use server::{fill_on_create, keep_on_update, resource_version_required};
 pub use shape::{OBJECT_META, coerce};
-pub use validate::{finalizer_warnings, validate_create, validate_embedded, validate_update};
+pub use validate::{
+    finalizer_faults, finalizer_warnings, validate_create, validate_embedded, validate_update,
+};
 
 /// Nobody reads more errors about one object than this, and a request could ask for millions.
 const MOST_ERRORS: usize = 1000;

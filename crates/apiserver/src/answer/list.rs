@@ -35,7 +35,7 @@ pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Stat
         let why = format!("you requested PartialObjectMetadata, but the requested object is a list ({what})");
         return Err(Status::failure(406, "NotAcceptable", why));
     }
-    let presenter = Presenter::new(&call.api, &call.kind, call.version);
+    let presenter = Presenter::of(call);
     let objects = listed.items.iter().map(|(key, entry)| presenter.object(key, entry));
     let objects: Vec<_> = objects.collect::<Result<_, _>>()?;
     let metadata = metadata(call, &listed, accept.form == Form::Whole);
@@ -99,7 +99,7 @@ impl Items {
         if self.is_done {
             return None;
         }
-        let presenter = Presenter::new(&self.call.api, &self.call.kind, self.call.version);
+        let presenter = Presenter::of(&self.call);
         let mut chunk = BytesMut::with_capacity(CHUNK + (8 << 10));
         let mut is_first = false;
         if let Some(head) = self.head.take() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -19,6 +19,9 @@ use tokio::net::TcpStream;
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// How large one may be.
 const MAX_BYTES: usize = 1 << 20;
+/// How long an answer to what is sent may take, and how large it may be.
+const POST_LIMIT: Duration = Duration::from_secs(30);
+const MAX_ANSWER: usize = 256 << 20;
 /// Where systems keep the CAs they trust.
 const SYSTEM_CAS: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
@@ -76,25 +79,70 @@ impl HttpFetch {
         Ok(HttpFetch { tls: Arc::new(tls) })
     }
 
+    /// Sends JSON to `url`, and takes what is answered with whatever code.
+    pub async fn post(&self, url: &str, body: Bytes) -> Result<(u16, Bytes), FetchError> {
+        let posting = async {
+            let uri: Uri = url.parse().map_err(|error| failed(url, error))?;
+            let request = Request::post(&uri)
+                .header(http::header::CONTENT_TYPE, "application/json")
+                .header(http::header::ACCEPT, "application/json")
+                .body(Full::new(body))
+                .map_err(|error| failed(url, error))?;
+            self.exchange(request, url, MAX_ANSWER).await
+        };
+        let posting = tokio::time::timeout(POST_LIMIT, posting).await;
+        posting.unwrap_or_else(|_| Err(failed(url, "context deadline exceeded")))
+    }
+
     async fn fetch(&self, url: &str) -> Result<Bytes, FetchError> {
         let uri: Uri = url.parse().map_err(|error| failed(url, error))?;
+        let request = Request::get(&uri)
+            .header(http::header::ACCEPT, "application/json")
+            .body(Full::default())
+            .map_err(|error| failed(url, error))?;
+        match self.exchange(request, url, MAX_BYTES).await? {
+            (200, body) => Ok(body),
+            (code, _) => {
+                let code = StatusCode::from_u16(code).unwrap_or_default();
+                Err(failed(url, format!("the answer is {code}")))
+            }
+        }
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        url: &str,
+        most: usize,
+    ) -> Result<(u16, Bytes), FetchError> {
+        let uri = request.uri();
         let host = uri.host().ok_or_else(|| failed(url, "it names no host"))?;
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let secure = match uri.scheme_str() {
             Some("https") => true,
-            Some("http") if is_loopback(bare) => false,
+            Some("http") if is_loopback(&bare) => false,
             _ => return Err(failed(url, "it must be an https URL")),
         };
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let stream = TcpStream::connect((bare, port)).await.map_err(|error| failed(url, error))?;
+        let stream = TcpStream::connect((bare.as_str(), port)).await;
+        let stream = stream
+            .map_err(|error| failed(url, format!("dial tcp {host}:{port}: connect: {}", plain(&error))))?;
         if !secure {
-            return exchange(stream, &uri, url).await;
+            return exchange(stream, request, url, most).await;
         }
-        let name = ServerName::try_from(bare.to_owned()).map_err(|error| failed(url, error))?;
+        let name = ServerName::try_from(bare).map_err(|error| failed(url, error))?;
         let connector = tokio_rustls::TlsConnector::from(self.tls.clone());
-        let stream = connector.connect(name, stream).await.map_err(|error| failed(url, error))?;
-        exchange(stream, &uri, url).await
+        let stream = connector.connect(name, stream).await;
+        let stream =
+            stream.map_err(|error| failed(url, format!("tls: failed to verify certificate: {error}")))?;
+        exchange(stream, request, url, most).await
     }
+}
+
+/// The error as people know it from elsewhere: without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string().to_lowercase();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 impl Fetch for HttpFetch {
@@ -114,27 +162,26 @@ impl std::fmt::Debug for HttpFetch {
 
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    uri: &Uri,
+    mut request: Request<Full<Bytes>>,
     url: &str,
-) -> Result<Bytes, FetchError> {
+    most: usize,
+) -> Result<(u16, Bytes), FetchError> {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| failed(url, error))?;
     // It ends with the exchange, whose time is limited; an error of it shows there too.
     let connection = Abort(tokio::spawn(connection));
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let uri = request.uri();
     let authority = uri.authority().map_or("", |authority| authority.as_str());
-    let request = Request::get(path)
-        .header(http::header::HOST, authority)
-        .header(http::header::ACCEPT, "application/json")
-        .body(Empty::<Bytes>::new())
-        .map_err(|error| failed(url, error))?;
+    let authority = http::HeaderValue::from_str(authority).map_err(|error| failed(url, error))?;
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let path: Uri = path.parse().map_err(|error| failed(url, error))?;
+    request.headers_mut().insert(http::header::HOST, authority);
+    *request.uri_mut() = path;
     let response = sender.send_request(request).await.map_err(|error| failed(url, error))?;
-    if response.status() != StatusCode::OK {
-        return Err(failed(url, format!("the answer is {}", response.status())));
-    }
-    let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
+    let code = response.status().as_u16();
+    let body = Limited::new(response.into_body(), most).collect().await;
     drop(connection);
-    body.map(|body| body.to_bytes()).map_err(|error| failed(url, error))
+    body.map(|body| (code, body.to_bytes())).map_err(|error| failed(url, error))
 }
 
 struct Abort<T>(tokio::task::JoinHandle<T>);

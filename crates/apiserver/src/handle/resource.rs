@@ -18,6 +18,7 @@ use crate::answer::{self, Answer};
 use crate::api::Api;
 use crate::call::Call;
 use crate::catalog::Catalog;
+use crate::conversion::{self, Turns};
 use crate::identity::Identity;
 use crate::plane::Plane;
 use crate::read;
@@ -42,6 +43,19 @@ pub struct Asked {
     pub body: Bytes,
     /// What a watch needs besides.
     pub watching: Watching,
+}
+
+impl Asked {
+    /// The same once more, but for what only a watch needs.
+    fn again(&self) -> Asked {
+        Asked {
+            method: self.method.clone(),
+            query: self.query.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            watching: Watching::default(),
+        }
+    }
 }
 
 /// What a watch needs besides the request.
@@ -86,11 +100,8 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     if let Some(refusal) = misplaced(&call, target, verb) {
         return refusal;
     }
-    if call.kind.needs_webhook && call.version != call.kind.storage {
-        return Err(not_converted(&call.kind));
-    }
     if !target.subresource.is_empty() {
-        return super::subresource::answer(call, target, verb, asked).await;
+        return part_verb(call, target, verb, asked).await;
     }
     if !call.kind.takes(verb.as_str()) {
         return Err(not_supported(&call.kind, verb.as_str()));
@@ -98,7 +109,8 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     let deprecated = call.version().deprecated.clone();
     let api_version = call.api_version();
     let kind = call.kind.names.kind.clone();
-    let mut answer = match (object_verb(Arc::new(call), verb, asked).await, &deprecated) {
+    let call = Arc::new(call);
+    let mut answer = match (whole_verb(call, verb, asked).await, &deprecated) {
         // Whoever uses an old version hears of it also when it fails.
         (Err(status), Some(_)) if status.reason != STALE_KIND => answer::failure(&status),
         (other, _) => other?,
@@ -110,13 +122,43 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     Ok(answer)
 }
 
+/// Answers about a part of an object, as often as it takes until a webhook has converted what the answer needs.
+async fn part_verb(call: Call, target: &Target, verb: Verb, asked: Asked) -> Result<Answer, Status> {
+    if call.conversions.is_none() {
+        return super::subresource::answer(call, target, verb, asked).await;
+    }
+    let mut turns = Turns::default();
+    loop {
+        match super::subresource::answer(call.clone(), target, verb, asked.again()).await {
+            Err(refused) => turns.next(&call, refused).await?,
+            answer => return answer,
+        }
+    }
+}
+
+/// The same about whole objects. A watch has them converted as it goes on.
+async fn whole_verb(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Status> {
+    if call.conversions.is_none() || verb == Verb::Watch {
+        return object_verb(call, verb, asked).await;
+    }
+    let mut turns = Turns::default();
+    loop {
+        match object_verb(call.clone(), verb, asked.again()).await {
+            Err(refused) => turns.next(&call, refused).await?,
+            answer => return answer,
+        }
+    }
+}
+
 async fn object_verb(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Status> {
     match verb {
         Verb::Get => get(&call, &asked).await,
         Verb::List => {
             let options = ListOptions::read(&asked.query)?;
             let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
-            answer::list::list(&call, &accept, read::list::list(&call, &options).await?)
+            let listed = read::list::list(&call, &options).await?;
+            conversion::prepare(&call, &listed.items).await?;
+            answer::list::list(&call, &accept, listed)
         }
         Verb::Watch => watch(&call, asked).await,
         Verb::Create => create(&call, &asked).await,
@@ -153,17 +195,6 @@ fn misplaced(call: &Call, target: &Target, verb: Verb) -> Option<Result<Answer, 
         }
         _ => None,
     }
-}
-
-/// A definition asks for a webhook to convert its objects, and this server calls none.
-fn not_converted(kind: &Kind) -> Status {
-    let stored = &kind.stored().name;
-    let of = format!("{}/{stored}, Kind={}", kind.group, kind.names.kind);
-    let why = format!(
-        "conversion webhook for {of} failed: this server calls no conversion webhooks; use {stored}, the version that \
-         objects are stored in, or set spec.conversion.strategy of the definition to None"
-    );
-    Status::failure(500, "", why)
 }
 
 /// The kind does not do that.
@@ -361,6 +392,7 @@ pub fn call(
     headers: &HeaderMap,
 ) -> Call {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let kind_has_converter = kind.converter.is_some();
     Call {
         api: api.clone(),
         plane,
@@ -374,6 +406,7 @@ pub fn call(
         agent: text("user-agent").unwrap_or_default(),
         message: None,
         fence: None,
+        conversions: kind_has_converter.then(Arc::default),
     }
 }
 

@@ -95,7 +95,7 @@ pub fn read(call: &Call, key: &Key, entry: &Entry) -> Result<Value, Status> {
 
 /// A state of an object as the call's version has it, without what is secret.
 pub fn shown(call: &Call, key: &Key, entry: &Entry) -> Result<Value, Status> {
-    let presenter = Presenter::new(&call.api, &call.kind, call.version);
+    let presenter = Presenter::of(call);
     let mut value = presenter.object(key, entry).map(Object::into_value)?;
     if call.kind.secret {
         diff::redact(&mut value);

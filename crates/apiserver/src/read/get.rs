@@ -23,7 +23,7 @@ pub async fn get(call: &Call, resource_version: &str) -> Result<Bytes, Status> {
     };
     let key = call.key()?;
     let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?;
-    Presenter::new(&call.api, &call.kind, call.version).bytes(&key, entry)
+    Presenter::of(call).bytes(&key, entry)
 }
 
 /// The bytes of the object as it was at a time or revision.
@@ -31,7 +31,7 @@ pub async fn as_of(call: &Call, text: &str, resource_version: &str) -> Result<By
     not_both(resource_version)?;
     let entry = AsOf::parse(text, call.api.now())?.object(call).await?;
     let entry = entry.ok_or_else(|| call.not_found())?;
-    Presenter::new(&call.api, &call.kind, call.version).bytes(&call.key()?, &entry)
+    Presenter::of(call).bytes(&call.key()?, &entry)
 }
 
 /// The past is asked for in one way.

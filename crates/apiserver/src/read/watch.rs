@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use krm::Object;
 use krm::status::Status;
 use serde_json::{Value, json};
-use store::{Event, Snapshot, Version, Watch};
+use store::{Entry, Event, Key, Snapshot, Version, Watch};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -17,6 +17,7 @@ use super::list::find;
 use super::shown::Which;
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::conversion;
 use crate::present::{Presenter, whole};
 use crate::request::accept::{Accept, Form};
 use crate::request::query::ListOptions;
@@ -59,6 +60,8 @@ pub async fn open(
     };
     let lasts = match options.timeout {
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds.unsigned_abs()),
+        // A time before now: it is over before it begins.
+        Some(seconds) if seconds < 0 => Duration::ZERO,
         _ => LASTS + LASTS.mul_f64(f64::from(super::resume::random::<1>()[0]) / 256.0),
     };
     Ok(Ok(Opened {
@@ -143,6 +146,14 @@ impl Opened {
 
     /// Sends events piece by piece, so that one who was away for long costs no more than the others.
     async fn tell(&mut self, events: &[Arc<Event>], lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        if self.call.conversions.is_some() {
+            let states = events.iter().flat_map(|event| {
+                let states = [event.before(), Some(event.shown())].into_iter().flatten();
+                states.map(|state| (event.key().clone(), state.clone()))
+            });
+            let states: Vec<_> = states.collect();
+            self.convert(&states, lines).await?;
+        }
         let mut chunk = BytesMut::new();
         for event in events {
             self.encode(event, &mut chunk);
@@ -153,6 +164,19 @@ impl Opened {
         match chunk.is_empty() {
             true => Some(()),
             false => self.send(chunk.freeze(), lines).await,
+        }
+    }
+
+    /// Has what is to be told next converted, where a webhook does that. If it can't, the watch ends, and says why.
+    async fn convert(&self, states: &[(Key, Arc<Entry>)], lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        let Some(conversions) = &self.call.conversions else { return Some(()) };
+        conversions.clear();
+        match conversion::prepare(&self.call, states).await {
+            Ok(()) => Some(()),
+            Err(status) => {
+                let _ = lines.send(error_line(&status)).await;
+                None
+            }
         }
     }
 
@@ -167,10 +191,11 @@ impl Opened {
     async fn tell_initial(&mut self, lines: &mpsc::Sender<Bytes>) -> Option<()> {
         let Some(snapshot) = self.initial.take() else { return Some(()) };
         let found = find(&self.call, &self.selection, &snapshot, &self.call.prefix(), (None, usize::MAX));
+        self.convert(&found, lines).await?;
         let mut chunk = BytesMut::new();
         for (key, entry) in found {
             let call = self.call.clone();
-            let presenter = Presenter::new(&call.api, &call.kind, call.version);
+            let presenter = Presenter::of(&call);
             if let Ok(bytes) = presenter.bytes(&key, &entry) {
                 self.line(&mut chunk, "ADDED", &bytes, None);
             }
@@ -189,7 +214,7 @@ impl Opened {
 
     fn encode(&mut self, event: &Event, chunk: &mut BytesMut) {
         let call = self.call.clone();
-        let presenter = Presenter::new(&call.api, &call.kind, call.version);
+        let presenter = Presenter::of(&call);
         let key = event.key();
         let meant = |entry: Option<&Arc<store::Entry>>| {
             entry.is_some_and(|entry| {

@@ -107,7 +107,7 @@ impl<'a> Step<'a> {
         let done = Done {
             result,
             before,
-            after: after.map(|object| call.convert(object, u64::MAX)),
+            after: after.map(|object| call.convert(object, u64::MAX)).transpose()?,
             secret: call.kind.secret,
             warnings: Vec::new(),
             key: (result != "unchanged").then(|| call.key()).transpose()?,

@@ -160,7 +160,7 @@ pub async fn apply(call: &Arc<Call>, options: &WriteOptions) -> Result<(Value, O
     let snapshot = call.api.store().current().await.map_err(|error| store_failure(&error))?;
     let key = call.key()?;
     let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?.clone();
-    let plan = Presenter::new(&call.api, &call.kind, call.version).object(&key, &entry)?;
+    let plan = Presenter::of(call).object(&key, &entry)?;
     can_be_applied(call, &plan)?;
     let spec = plan.get("spec").cloned().unwrap_or_default();
     let message = crate::handle::past::text(&spec, "message")?;
@@ -228,7 +228,7 @@ fn unchanged_since(call: &Arc<Call>, plan: Object, version: Version) -> Along {
             status["applied"] = json!({ "time": call.api.now().to_micros(), "user": &*call.who.user });
         }
         applied.set_meta("resourceVersion", None);
-        write::put(&call, view, &write::to_storage(&call, applied), "apply", false)
+        write::put(&call, view, &write::to_storage(&call, applied)?, "apply", false)
     })
 }
 

@@ -170,7 +170,11 @@ pub fn check(
     let old = change.old.and_then(Object::metadata);
     let mut errors = metadata_faults(call, change, new);
     errors.extend(type_faults(call, new));
-    warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
+    if is_of_kubernetes(call) {
+        errors.extend(krm::meta::finalizer_faults(new.metadata(), &Path::of("metadata")));
+    } else {
+        warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
+    }
     warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(change)));
     errors.extend(fields(call, change, warnings));
     if call.subresource.is_empty() {
@@ -185,6 +189,11 @@ pub fn check(
         references::targets_exist(call, view, change)?;
     }
     rules(call, view, change)
+}
+
+/// Whether the kind's own code in Kubernetes looks at finalizers, and refuses plain ones instead of warning.
+fn is_of_kubernetes(call: &Call) -> bool {
+    call.kind.shape.is_some() && call.kind.group != "apiextensions.k8s.io"
 }
 
 fn metadata_faults(call: &Call, change: &RawChange<'_>, new: &Object) -> Vec<FieldError> {

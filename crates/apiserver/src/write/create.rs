@@ -71,7 +71,7 @@ pub fn land(
     draws: usize,
     verb: &'static str,
 ) -> Result<Fate, Status> {
-    let mut object = super::to_storage(call, object);
+    let mut object = super::to_storage(call, object)?;
     for left in (0..draws).rev() {
         if !view.exists(&call.key_of(object.name())?) {
             break;

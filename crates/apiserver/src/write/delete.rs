@@ -10,7 +10,7 @@ use krm::status::{Details, Status, Subject};
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::update::{is_finished, uid_differs};
+use super::update::is_finished;
 use super::{Decided, Fate, Written, admit, current, put, references, remove};
 use crate::call::Call;
 use crate::request::query::{Query, WriteOptions, dry_run};
@@ -176,12 +176,12 @@ impl Deletion {
     pub fn land(self, call: &Call, view: &mut View) -> Result<Fate, Status> {
         if is_finished(&self.new) {
             remove(call, view, self.old.name())?;
-            return Ok(Fate::Deleted(super::to_storage(call, self.new)));
+            return Ok(Fate::Deleted(super::to_storage(call, self.new)?));
         }
         if super::is_same(&self.old, &self.new) {
             return Ok(Fate::Unchanged(call.key()?, self.entry));
         }
-        let stored = super::to_storage(call, self.new);
+        let stored = super::to_storage(call, self.new)?;
         put(call, view, &stored, "delete", false)?;
         Ok(Fate::Changed(stored))
     }
@@ -201,7 +201,12 @@ fn mark(call: &Call, object: &mut Object) {
 
 fn preconditions(call: &Call, old: &Object, options: &DeleteOptions) -> Result<(), Status> {
     if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != old.uid()) {
-        return Err(uid_differs(call, uid, old.uid()));
+        let why = format_args!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+             deleted and then recreated",
+            old.uid()
+        );
+        return Err(Status::conflict(&call.kind.subject(), old.name(), why));
     }
     if let Some(version) =
         options.resource_version.as_deref().filter(|version| *version != old.resource_version())
@@ -211,7 +216,7 @@ fn preconditions(call: &Call, old: &Object, options: &DeleteOptions) -> Result<(
              The object might have been modified",
             old.resource_version()
         );
-        return Err(Status::conflict(&call.kind.resource(), old.name(), why));
+        return Err(Status::conflict(&call.kind.subject(), old.name(), why));
     }
     Ok(())
 }

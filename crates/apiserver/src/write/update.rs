@@ -84,12 +84,12 @@ pub fn land(
         references::nobody_refers(call, view, &new)?;
         remove(call, view, new.name())?;
         new.set_meta("resourceVersion", Some(old.resource_version().into()));
-        return Ok(Fate::Gone(super::to_storage(call, new)));
+        return Ok(Fate::Gone(super::to_storage(call, new)?));
     }
     krm::ownership::keep_times(old, &mut new);
     let is_same = super::is_same(old, &new);
     new.set_meta("resourceVersion", Some(old.resource_version().into()));
-    let stored = super::to_storage(call, new);
+    let stored = super::to_storage(call, new)?;
     if is_same && super::is_stored_so(call, entry, &stored) {
         return Ok(Fate::Unchanged(call.key()?, entry.clone()));
     }

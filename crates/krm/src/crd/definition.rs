@@ -131,7 +131,12 @@ impl Definition {
         let webhook = conversion.map(|it| it.get("webhook").cloned().unwrap_or_default());
         Ok(Definition {
             group: group.to_owned(),
-            versions: versions.map(|version| Version::read(version, group, &names.kind)).collect(),
+            versions: versions
+                .clone()
+                .map(|version| {
+                    Version::read(version, group, &names.kind, newer(versions.clone(), text(version, "name")))
+                })
+                .collect(),
             names,
             accepted_names: status.get("acceptedNames").map(Names::read).unwrap_or_default(),
             scope: if text(spec, "scope") == "Cluster" { Scope::Cluster } else { Scope::Namespaced },
@@ -159,6 +164,13 @@ impl Definition {
     }
 }
 
+/// The most mature version that users of an old one can turn to: served, not deprecated itself, and more mature.
+fn newer<'a>(versions: impl Iterator<Item = &'a Value>, old: &str) -> Option<&'a str> {
+    let usable = versions.filter(|version| flag(version, "served") && !flag(version, "deprecated"));
+    let names = usable.map(|version| text(version, "name"));
+    names.filter(|name| compare_versions(old, name).is_lt()).max_by(|a, b| compare_versions(a, b))
+}
+
 impl Names {
     pub(super) fn read(value: &Value) -> Names {
         let names = spec::Names::read(value);
@@ -174,12 +186,16 @@ impl Names {
 }
 
 impl Version {
-    fn read(value: &Value, group: &str, kind: &str) -> Version {
+    fn read(value: &Value, group: &str, kind: &str, newer: Option<&str>) -> Version {
         let name = text(value, "name");
         let subresources = given(value, "subresources").map(spec::Subresources::read);
         let warning = flag(value, "deprecated").then(|| {
             let own = value.get("deprecationWarning").and_then(Value::as_str);
-            own.map_or_else(|| format!("{group}/{name} {kind} is deprecated"), ToOwned::to_owned)
+            let usual = || {
+                let instead = newer.map(|newer| format!("; use {group}/{newer} {kind}")).unwrap_or_default();
+                format!("{group}/{name} {kind} is deprecated{instead}")
+            };
+            own.map_or_else(usual, ToOwned::to_owned)
         });
         let list = |field: &str| value.get(field).and_then(Value::as_array).into_iter().flatten();
         Version {

@@ -399,7 +399,10 @@ fn a_definition_tells_what_it_declares() {
     let served: Vec<&str> = definition.served_versions().iter().map(|it| &*it.name).collect();
     assert_eq!(served, ["v1", "v1beta1"]);
     let beta = definition.version("v1beta1").unwrap();
-    assert_eq!(beta.deprecation_warning.as_deref(), Some("example.com/v1beta1 Thing is deprecated"));
+    assert_eq!(
+        beta.deprecation_warning.as_deref(),
+        Some("example.com/v1beta1 Thing is deprecated; use example.com/v1 Thing")
+    );
     let storage = definition.storage_version().unwrap();
     assert!(storage.has_status);
     assert_eq!(storage.scale.as_ref().unwrap().spec_replicas_path, ".spec.n");

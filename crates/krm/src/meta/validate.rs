@@ -96,7 +96,7 @@ pub fn finalizer_warnings(
     for name in added {
         let about = format!("metadata.finalizers: {}", quote(name));
         warnings.extend(names::qualified_name(name).iter().map(|fault| format!("{about}: {fault}")));
-        if !name.contains('/') && !matches!(name, ORPHAN | FOREGROUND | "kubernetes") {
+        if is_plain(name) {
             let path = if name.contains('.') { " including a path (/)" } else { "" };
             warnings.push(format!(
                 "{about}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
@@ -104,6 +104,21 @@ pub fn finalizer_warnings(
         }
     }
     warnings
+}
+
+/// Finalizers that Kubernetes' own kinds refuse: those without a domain that are none of its own.
+pub fn finalizer_faults(metadata: Option<&Map<String, Value>>, path: &Path<'_>) -> Vec<FieldError> {
+    let path = path.field("finalizers");
+    let plain = View(metadata).finalizers().enumerate().filter(|(_, name)| is_plain(name));
+    let fault = |(index, name): (usize, &str)| {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        FieldError::invalid_text(&path.index(index), name, detail)
+    };
+    plain.take(MOST_ERRORS).map(fault).collect()
+}
+
+fn is_plain(finalizer: &str) -> bool {
+    !finalizer.contains('/') && !matches!(finalizer, ORPHAN | FOREGROUND | "kubernetes")
 }
 
 fn validate_name(

@@ -4,6 +4,10 @@
 //! that is named and replays clean fails the test too, so that the list only gets shorter.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod expected;
+mod told;
+mod webhook;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -57,6 +61,34 @@ fn scenarios_of_our_own_are_answered_as_written() {
     assert!(failed.is_empty(), "answered differently: {failed:#?}");
 }
 
+/// `GROUNDPLANE_TOLD=part-of-a-name` plays only some of them.
+#[test]
+fn what_kubernetes_is_told_to_do_is_done() {
+    let only = std::env::var("GROUNDPLANE_TOLD").unwrap_or_default();
+    let (server, _tokens) = server_for_replays();
+    let client = server.client().stranger().with_token("golden");
+    let mut files: Vec<_> =
+        std::fs::read_dir(format!("{OWN}/told")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (mut played, mut faults) = (BTreeSet::new(), Vec::new());
+    for file in files {
+        let family = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for scenario in told::scenarios(&std::fs::read_to_string(&file).unwrap()) {
+            let name = format!("{family}/{}", scenario["name"].as_str().unwrap());
+            if !name.contains(&only) {
+                continue;
+            }
+            let suffix = format!("t{}", played.len());
+            let found = runtime.block_on(told::play(&client, &scenario, &suffix));
+            faults.extend(found.iter().map(|fault| format!("{name}: {fault}")));
+            assert!(played.insert(name.clone()), "two scenarios are called {name}");
+        }
+    }
+    assert!(!only.is_empty() || played.len() > 150, "only {} scenarios were found", played.len());
+    assert!(faults.is_empty(), "{} answers are not as told:\n{}", faults.len(), faults.join("\n"));
+}
+
 /// Replays all scenarios below `root` on a server of their own; what the replayer reports.
 fn replay(root: &str) -> Option<String> {
     let python = Command::new("python3").args(["-c", "import ssl"]).output();
@@ -64,13 +96,7 @@ fn replay(root: &str) -> Option<String> {
         need::passed_over("there is no python3 to replay with");
         return None;
     }
-    // As the recorded one ran: nothing is collected behind the scenarios' backs, and everybody is this admin.
-    let folder = tempfile::TempDir::new().unwrap();
-    let tokens = folder.path().join("tokens.csv");
-    std::fs::write(&tokens, "golden,admin,1,\"system:masters\"\n").unwrap();
-    let arguments = ["--controllers", "none", "--token-auth-file", tokens.to_str().unwrap()];
-    let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &arguments).unwrap();
-    everybody_may_do_everything(&server);
+    let (server, _tokens) = server_for_replays();
     let replayed = Command::new("python3")
         .arg(format!("{CASES}/replay.py"))
         .args(["--root", root, "--jobs", "4", "--token", "golden"])
@@ -85,6 +111,17 @@ fn replay(root: &str) -> Option<String> {
     assert!(!report.is_empty(), "the replayer said: {words}");
     eprintln!("{}", report.lines().last().unwrap_or_default());
     Some(report)
+}
+
+/// As the recorded one ran: nothing is collected behind the scenarios' backs, and everybody is this admin.
+fn server_for_replays() -> (Server, tempfile::TempDir) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let tokens = folder.path().join("tokens.csv");
+    std::fs::write(&tokens, "golden,admin,1,\"system:masters\"\n").unwrap();
+    let arguments = ["--controllers", "none", "--token-auth-file", tokens.to_str().unwrap()];
+    let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &arguments).unwrap();
+    everybody_may_do_everything(&server);
+    (server, folder)
 }
 
 /// The recorded server had no access control.
