@@ -2,12 +2,13 @@
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
-use krm::kind::{History, Kind, Origin, Scope, Subresource, Version};
+use krm::kind::{Kind, Origin, Scope, Version};
 use krm::status::Status;
 use serde_json::{Value, json};
 
 use crate::answer::{self, Answer, object};
 use crate::catalog::Catalog;
+use crate::parts;
 use crate::request::accept::Accept;
 
 /// The verbs of built-in kinds, as their documents list them.
@@ -163,54 +164,24 @@ fn storage_hash(group: &str, version: &str, kind: &str) -> String {
 }
 
 /// A part of a kind with a path of its own.
-struct Part {
+struct Listed {
     name: &'static str,
     verbs: &'static [&'static str],
     /// The kind that goes in and out there, where it is another.
     of: Option<(&'static str, &'static str, &'static str)>,
 }
 
-const READ_WRITE: &[&str] = &["get", "patch", "update"];
-
-fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    if kind.group.is_empty() && kind.names.plural == "namespaces" {
-        parts.push(Part { name: "finalize", verbs: &["update"], of: None });
-    }
-    if kind.group.is_empty() && kind.names.plural == "serviceaccounts" {
-        let of = Some(("authentication.k8s.io", "v1", "TokenRequest"));
-        parts.push(Part { name: "token", verbs: &["create"], of });
-    }
-    for sub in &version.subresources {
-        parts.push(match sub {
-            Subresource::Status => Part { name: "status", verbs: READ_WRITE, of: None },
-            Subresource::Scale(_) => {
-                Part { name: "scale", verbs: READ_WRITE, of: Some(("autoscaling", "v1", "Scale")) }
-            }
-        });
-    }
-    if !kind.strategic && kind.origin == Origin::BuiltIn && kind.takes("get") {
-        let of = Some(("groundplane.dev", "v1alpha1", "ReferrerList"));
-        parts.push(Part { name: "referrers", verbs: &["get"], of });
-        if kind.history != History::None {
-            let of = |kind| Some(("groundplane.dev", "v1alpha1", kind));
-            parts.push(Part { name: "history", verbs: &["get"], of: of("RevisionList") });
-            parts.push(Part { name: "restore", verbs: &["create"], of: of("RestoreOptions") });
-            parts.push(Part { name: "undo", verbs: &["create"], of: of("UndoOptions") });
-        }
-    }
-    if kind.group == crate::transaction::GROUP && kind.names.plural == "plans" {
-        let of = Some(("groundplane.dev", "v1alpha1", "Transaction"));
-        parts.push(Part { name: "apply", verbs: &["create"], of });
-    }
-    parts.extend(kind.questions.iter().map(|question| {
+fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
+    let parts = parts::of(kind, version).into_iter().filter(|part| part.is_listed);
+    let parts = parts.map(|part| Listed { name: part.name, verbs: part.verbs, of: part.listed_kind() });
+    let questions = kind.questions.iter().map(|question| {
         let of = Some(("groundplane.dev", "v1alpha1", question.answer_kind));
-        Part { name: question.name, verbs: &["get"], of }
-    }));
-    parts
+        Listed { name: question.name, verbs: &["get"], of }
+    });
+    parts.chain(questions).collect()
 }
 
-impl Part {
+impl Listed {
     fn in_list(&self, kind: &Kind, _: &Version) -> Value {
         let mut part = json!({
             "name": format!("{}/{}", kind.names.plural, self.name),

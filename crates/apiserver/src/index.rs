@@ -169,12 +169,12 @@ pub fn has_label(of: &Parts<'_>, label: &str) -> Bytes {
 
 /// Objects of a kind whose label has this value.
 pub fn label_is(of: &Parts<'_>, label: &str, value: &str) -> Bytes {
-    format!("l{}/{}/{}\0{label}\0{value}", of.plane, of.group, of.plural).into()
+    ["l", of.plane, "/", of.group, "/", of.plural, "\0", label, "\0", value].concat().into()
 }
 
 /// Objects of a kind whose field has this value.
 pub fn field_is(of: &Parts<'_>, field: &str, value: &str) -> Bytes {
-    format!("f{}/{}/{}\0{field}\0{value}", of.plane, of.group, of.plural).into()
+    ["f", of.plane, "/", of.group, "/", of.plural, "\0", field, "\0", value].concat().into()
 }
 
 /// Objects with this owner.

@@ -24,6 +24,7 @@ pub mod kinds;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod parts;
 pub mod past;
 pub mod pipeline;
 pub mod plane;

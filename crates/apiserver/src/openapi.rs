@@ -12,7 +12,6 @@ mod kept;
 pub mod names;
 mod operation;
 mod parameters;
-mod parts;
 mod paths;
 mod schema;
 

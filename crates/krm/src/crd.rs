@@ -19,8 +19,8 @@ mod validate;
 mod warnings;
 
 pub use conditions::{
-    Condition, approval_condition, is_true, non_structural_schema, remove_condition, set_condition,
-    terminating,
+    Condition, approval_condition, deleting_instances, instances_deleted, instances_not_deleted, is_true,
+    non_structural_schema, remove_condition, set_condition, terminating,
 };
 pub use defaults::{
     CLEANUP_FINALIZER, default, mark_for_deletion, prepare_for_create, prepare_for_status_update,

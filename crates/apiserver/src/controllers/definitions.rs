@@ -81,6 +81,11 @@ async fn let_go(client: &Client, plane: &Plane, definition: Object) -> Result<Ne
         return Ok(Next::Done);
     }
     let api = client.api();
+    let was_established = crd::is_true(&definition, "Established");
+    if was_established && crd::terminating().is_said_by(&definition) {
+        // It could take a while; the change brings it back here.
+        return say(client, definition, &crd::deleting_instances()).await;
+    }
     // Nothing new is made once this server has seen that it is terminating.
     let version = definition.resource_version().parse().map_err(Status::internal)?;
     api.caught_up(version).await;
@@ -94,18 +99,39 @@ async fn let_go(client: &Client, plane: &Plane, definition: Object) -> Result<Ne
             match client.delete(&kind, parts.namespace, parts.name, &DeleteOptions::default()).await {
                 Ok(()) => remaining += usize::from(client.read(&kind, parts.namespace, parts.name).is_some()),
                 Err(status) if status.code == 404 => {}
-                Err(status) => return Err(status),
+                Err(status) => {
+                    let failed = crd::instances_not_deleted(&status.message);
+                    if !failed.is_said_by(&definition) {
+                        say(client, definition, &failed).await?;
+                    }
+                    return Err(status);
+                }
             }
         }
         if remaining > 0 {
             return Ok(Next::After(Duration::from_millis(200)));
         }
     }
-    let mut rest = definition.clone();
     let keep = definition.finalizers().into_iter().filter(|finalizer| *finalizer != crd::CLEANUP_FINALIZER);
-    rest.set_finalizers(keep.map(str::to_owned).collect());
+    let keep: Vec<String> = keep.map(str::to_owned).collect();
+    let done = crd::instances_deleted(was_established);
+    // Whoever still holds it should see that this part is done.
+    if !keep.is_empty() && !done.is_said_by(&definition) {
+        return say(client, definition, &done).await;
+    }
+    let mut rest = definition;
+    rest.set_finalizers(keep);
     match client.update(rest).await {
         Err(status) if status.code == 404 => Ok(Next::Done),
+        other => other.map(|_| Next::Done),
+    }
+}
+
+async fn say(client: &Client, mut definition: Object, condition: &crd::Condition) -> Result<Next, Status> {
+    crd::set_condition(&mut definition, condition, &client.api().now().to_string());
+    match client.update_status(definition).await {
+        // It is gone, or somebody else has changed it: then it comes back by itself.
+        Err(status) if matches!(status.code, 404 | 409) => Ok(Next::Done),
         other => other.map(|_| Next::Done),
     }
 }

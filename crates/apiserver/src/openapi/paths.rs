@@ -7,7 +7,7 @@ use super::definitions::{DELETE_OPTIONS, PATCH, STATUS};
 use super::names;
 use super::operation::{Body, Operation};
 use super::parameters::{self, Parameter};
-use super::parts::{self, Part};
+use crate::parts::{self, Part};
 
 const JSON_OR_YAML: &[&str] = &["application/json", "application/yaml"];
 const ANY: &[&str] = &["*/*"];

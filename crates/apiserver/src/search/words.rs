@@ -71,15 +71,18 @@ fn of_text(plane: &str, text: &str, add: &mut dyn FnMut(Bytes)) {
     if text.is_empty() {
         return;
     }
-    if let Ok(address) = text.parse::<IpAddr>() {
-        return add(self::address(plane, address));
-    }
-    if let Ok(prefix) = text.parse::<IpNet>() {
-        // `10.0.0.1/24` on an interface is both: the address, and the prefix that it is in.
-        if prefix.addr() != prefix.network() {
-            add(self::address(plane, prefix.addr()));
+    // Most texts are words, and every object is read so at every start.
+    if text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'/')) {
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return add(self::address(plane, address));
         }
-        return add(self::prefix(plane, &prefix.trunc()));
+        if let Ok(prefix) = text.parse::<IpNet>() {
+            // `10.0.0.1/24` on an interface is both: the address, and the prefix that it is in.
+            if prefix.addr() != prefix.network() {
+                add(self::address(plane, prefix.addr()));
+            }
+            return add(self::prefix(plane, &prefix.trunc()));
+        }
     }
     if let Some(digits) = mac(&text).filter(|digits| digits.len() == 12) {
         return add(self::mac_term(plane, &digits));
@@ -102,9 +105,12 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 
 /// The digits of a MAC address, or of the beginning of one, in any spelling; `None` for anything else.
 pub fn mac(text: &str) -> Option<String> {
+    if !text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.')) {
+        return None;
+    }
     let separators: Vec<char> = text.chars().filter(|c| matches!(c, ':' | '-' | '.')).collect();
     let digits: String = text.chars().filter(|c| !matches!(c, ':' | '-' | '.')).collect();
-    let is_hex = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_hexdigit());
+    let is_hex = !digits.is_empty();
     let one_kind = separators.windows(2).all(|pair| pair[0] == pair[1]);
     let group = match separators.first() {
         Some('.') => 4,
@@ -122,8 +128,11 @@ pub fn mac(text: &str) -> Option<String> {
 
 /// The term of a word.
 pub fn word(plane: &str, text: &str) -> Bytes {
-    let cut = text.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST).unwrap_or(text.len());
-    format!("s{plane}\0w{}", &text[..cut]).into()
+    let cut = match text.len() <= LONGEST {
+        true => text.len(),
+        false => text.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST).unwrap_or(text.len()),
+    };
+    ["s", plane, "\0w", &text[..cut]].concat().into()
 }
 
 /// The term of the digits of a MAC address.

@@ -80,6 +80,27 @@ pub fn terminating() -> Condition {
     Condition::new("Terminating", "True", "InstanceDeletionPending", message)
 }
 
+/// What it says while its objects are being deleted.
+pub fn deleting_instances() -> Condition {
+    let message = "CustomResource deletion is in progress";
+    Condition::new("Terminating", "True", "InstanceDeletionInProgress", message)
+}
+
+/// What it says when they can't be, and why.
+pub fn instances_not_deleted(why: &str) -> Condition {
+    let message = format!("could not issue all deletes: {why}");
+    Condition::new("Terminating", "True", "InstanceDeletionFailed", message)
+}
+
+/// What it says when they are gone, or never were.
+pub fn instances_deleted(was_established: bool) -> Condition {
+    let (reason, message) = match was_established {
+        true => ("InstanceDeletionCompleted", "removed all instances"),
+        false => ("NeverEstablished", "resource was never established"),
+    };
+    Condition::new("Terminating", "False", reason, message)
+}
+
 /// What a definition says of schemas that are not structural; `None` when all are.
 pub fn non_structural_schema(object: &Object) -> Option<Condition> {
     let spec = Path::of("spec");

@@ -41,19 +41,23 @@ impl Element {
     /// As it stands in `fieldsV1`: `f:spec`, `k:{"name":"x"}`, `v:"x"`, `i:0`.
     pub fn encode(&self) -> String {
         match self {
-            Element::Field(name) => format!("f:{name}"),
+            // Every write of every object goes through here for each of its fields.
+            Element::Field(name) => ["f:", name].concat(),
             Element::Key(fields) => {
                 let mut text = String::from("k:{");
                 for (at, (name, value)) in fields.iter().enumerate() {
-                    let comma = if at > 0 { "," } else { "" };
+                    if at > 0 {
+                        text.push(',');
+                    }
                     // Names, other than values, are written without escapes for HTML.
-                    let name = Value::String(name.clone()).to_string();
-                    text.push_str(&format!("{comma}{name}:{}", to_json_text(value)));
+                    text.push_str(&Value::String(name.clone()).to_string());
+                    text.push(':');
+                    text.push_str(&to_json_text(value));
                 }
                 text.push('}');
                 text
             }
-            Element::Value(value) => format!("v:{}", to_json_text(value)),
+            Element::Value(value) => ["v:", &to_json_text(value)].concat(),
             Element::Index(at) => format!("i:{at}"),
         }
     }

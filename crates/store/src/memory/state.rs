@@ -12,6 +12,9 @@ use crate::key::Key;
 use crate::model::Term;
 use crate::version::Revision;
 
+/// So many objects are worth a thread of their own when all are indexed.
+const MANY: usize = 1000;
+
 /// All objects at one revision. Clones share what they have in common.
 #[derive(Clone, Default)]
 pub(crate) struct State {
@@ -89,11 +92,33 @@ impl State {
             return;
         }
         let objects = self.objects.clone();
-        for (key, entry) in &objects {
-            for term in indexer.terms(key, entry) {
-                self.post(term.bytes, key);
+        let all: Vec<(&Key, &Arc<Entry>)> = objects.iter().collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(all.len() / MANY);
+        if threads < 2 {
+            for (key, entry) in all {
+                indexer.terms(key, entry).into_iter().for_each(|term| self.post(term.bytes, key));
             }
+            return;
         }
+        // What an object is found by takes longer to find out than to note down.
+        std::thread::scope(|scope| {
+            let (found, finds) = std::sync::mpsc::sync_channel::<Vec<(&Key, Vec<Term>)>>(2 * threads);
+            for part in all.chunks(all.len().div_ceil(threads)) {
+                let found = found.clone();
+                scope.spawn(move || {
+                    for piece in part.chunks(256) {
+                        let terms = piece.iter().map(|(key, entry)| (*key, indexer.terms(key, entry)));
+                        if found.send(terms.collect()).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(found);
+            for (key, terms) in finds.into_iter().flatten() {
+                terms.into_iter().for_each(|term| self.post(term.bytes, key));
+            }
+        });
     }
 
     fn post(&mut self, term: Bytes, key: &Key) {
