@@ -211,6 +211,10 @@ pub fn not_supported(kind: &Kind, verb: &str) -> Status {
 }
 
 async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    if asked.query.flag("export").unwrap_or(false) {
+        let why = "the export parameter, deprecated since v1.14, is no longer supported";
+        return Err(Status::bad_request(why));
+    }
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let version = asked.query.get("resourceVersion").unwrap_or_default();
     let bytes = match asked.query.get("asOf") {
