@@ -3,6 +3,7 @@
 mod event;
 mod log;
 mod policy;
+mod reader;
 mod record;
 mod rotation;
 mod source;
@@ -10,6 +11,7 @@ mod source;
 pub use event::{Event, ObjectRef};
 pub use log::{AuditCounts, AuditLog, AuditLogError};
 pub use policy::{Policy, PolicyError, Verdict};
+pub use reader::{LinePlace, read_back};
 pub use record::Record;
 pub use rotation::Rotation;
 pub use source::{attempted, source_ips};

@@ -12,3 +12,4 @@ pub mod subresource;
 pub mod verb;
 pub mod verification;
 pub mod websocket;
+pub mod worked_out;

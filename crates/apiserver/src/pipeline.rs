@@ -22,6 +22,7 @@ use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
 use crate::handle::verb::Verb;
+use crate::handle::worked_out::WorkedOut;
 use crate::handle::{beyond, other, past, reviews};
 use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
@@ -50,6 +51,8 @@ pub struct Pipeline {
     pub other: other::Other,
     /// Where requests are noted down, and which.
     pub audit: Option<Audit>,
+    /// Who answers for resources that are worked out, not stored.
+    pub worked_out: Vec<Arc<dyn WorkedOut>>,
 }
 
 /// Where requests are noted down, and which.
@@ -298,6 +301,10 @@ impl Pipeline {
                     }
                     answered => return answered,
                 }
+            }
+            let (group, plural) = (call.kind.group.as_str(), call.kind.names.plural.as_str());
+            if let Some(part) = self.worked_out.iter().find(|part| part.is_about(group, plural)) {
+                return part.answer(known, call, body.clone(), std::mem::take(&mut watching)).await;
             }
             let asked = Asked {
                 method: known.method.clone(),

@@ -3,9 +3,9 @@
 use clap::Subcommand;
 
 use crate::commands::{
-    api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete, describe,
-    diff, doctor, edit, explain, get, history, marks, options, patch, plan, referrers, restore, search,
-    support_bundle, undo, version, wait,
+    activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete,
+    describe, diff, doctor, edit, explain, get, history, marks, options, patch, plan, referrers, restore,
+    search, support_bundle, undo, version, wait,
 };
 use crate::failure::Failure;
 use crate::session::Session;
@@ -27,6 +27,7 @@ pub enum Command {
     Annotate(marks::AnnotateArguments),
     Delete(delete::Arguments),
     Wait(wait::Arguments),
+    Activity(activity::Arguments),
     History(history::Arguments),
     Undo(undo::Arguments),
     Restore(restore::Arguments),
@@ -75,6 +76,7 @@ impl Command {
             Command::Annotate(arguments) => marks::annotate(arguments, session).await,
             Command::Delete(arguments) => delete::run(arguments, session).await,
             Command::Wait(arguments) => wait::run(arguments, session).await,
+            Command::Activity(arguments) => activity::run(arguments, session).await,
             Command::History(arguments) => history::run(arguments, session).await,
             Command::Undo(arguments) => undo::run(arguments, session).await,
             Command::Restore(arguments) => restore::run(arguments, session).await,

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod activity;
 pub mod api_resources;
 pub mod api_versions;
 pub mod apply;

@@ -22,6 +22,7 @@ use apiserver::limits::{self, Limits};
 use apiserver::pipeline::{Audit, Pipeline};
 use apiserver::tls::ServerTls;
 use apiserver::{accounts, server};
+use platform::activity::answers::{Activities, Answers};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -164,6 +165,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     }
     let audit = audit(&folder, &arguments)?;
     let log = audit.as_ref().map(|audit| audit.log.clone());
+    let activities = Activities::new(log.as_ref().map(|log| log.path().to_owned()));
     let stopping = Arc::new(AtomicBool::new(false));
     let pipeline = Arc::new(Pipeline {
         api: api.clone(),
@@ -181,6 +183,13 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             openapi: apiserver::openapi::Documents::default(),
         },
         audit,
+        worked_out: vec![Arc::new(Answers(activities.clone()))],
+    });
+    let warmed = api.clone();
+    tokio::spawn(async move {
+        // The first requests come first.
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        activities.warm_up(&warmed).await;
     });
     controllers::start(&api, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);

@@ -1,6 +1,8 @@
 //! The command line, as people and scripts use it: beside kubectl, in a pipe and on a terminal.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+#[path = "cli/activity.rs"]
+mod activity;
 #[path = "cli/completing.rs"]
 mod completing;
 #[path = "cli/documented.rs"]

@@ -9,6 +9,8 @@ mod brought_back;
 mod killed;
 #[path = "past/tampered.rs"]
 mod tampered;
+#[path = "past/told.rs"]
+mod told;
 
 use serde_json::{Value, json};
 use testbed::server::{Answer, Client};

@@ -9,6 +9,7 @@ mod check;
 mod compile;
 mod cost;
 mod decl;
+mod expression;
 mod functions;
 mod library;
 mod program;
@@ -20,6 +21,7 @@ mod types;
 mod value;
 
 pub(crate) use compile::Compiled;
+pub use expression::{Expression, Linked};
 pub use rules::{Old, Rules, Verdict, blocked_by};
 pub(crate) use scope::Scope;
 

@@ -14,7 +14,7 @@ use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
 use crate::history::verify::{self, Report};
-use crate::history::{At, Changes, Cursor};
+use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, deeds};
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -117,6 +117,18 @@ pub trait Store: Send + Sync + 'static {
     /// earlier answer ended.
     fn changes<'a>(&'a self, key: &'a Key, beyond: Option<Cursor>, limit: usize) -> Later<'a, Changes> {
         Box::pin(async move { self.parts().past(self.current().await?).changes(key, beyond, limit).await })
+    }
+
+    /// Every change after a mark, of all objects, oldest first and without the objects: all, or the first of them, no
+    /// fewer than `enough`.
+    fn deeds(&self, after: DeedMark, enough: usize) -> Later<'_, Vec<Deed>> {
+        Box::pin(async move { deeds::after(&*self.parts().archive, after, enough).await })
+    }
+
+    /// One change with the object before and after it; nothing once retention has let go of it. `near` is the version
+    /// of a later deed of the same life that [is whole](Deed::is_whole), or zero.
+    fn change<'a>(&'a self, key: &'a Key, place: DeedPlace, near: Version) -> Later<'a, Option<Change>> {
+        Box::pin(async move { deeds::change(&self.parts().past(self.latest()), key, place, near).await })
     }
 
     /// One object as it was.

@@ -45,6 +45,7 @@ pub enum AuditLogError {
 
 /// Writes events to a file.
 pub struct AuditLog {
+    path: PathBuf,
     sender: Mutex<Option<UnboundedSender<Waiting>>>,
     done: Mutex<Option<oneshot::Receiver<()>>>,
     room: Arc<Semaphore>,
@@ -99,11 +100,17 @@ impl AuditLog {
             })
             .map_err(AuditLogError::Thread)?;
         Ok(AuditLog {
+            path: path.to_owned(),
             sender: Mutex::new(Some(sender)),
             done: Mutex::new(Some(done)),
             room: Arc::new(Semaphore::new(QUEUE_KIB as usize)),
             counts,
         })
+    }
+
+    /// The file that is written now.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes an event down. When too much is waiting it waits a moment, then the event is lost and counted.

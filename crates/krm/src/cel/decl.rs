@@ -55,6 +55,8 @@ pub(super) enum DeclKind {
     Map {
         value: DeclId,
     },
+    /// Whatever JSON can be, as it is found.
+    Any,
     /// Fields by their names. Those of no known type are not among them.
     Object {
         fields: BTreeMap<Box<str>, DeclId>,
@@ -84,6 +86,14 @@ impl Decls {
         Some(decls)
     }
 
+    /// Declares nothing: values are what they turn out to be.
+    pub fn any() -> Decls {
+        let key = Decl { kind: DeclKind::String, most: 0, least_bytes: 2, nullable: false };
+        let mut decls = Decls { all: vec![key], root: KEY };
+        decls.root = decls.add(DeclKind::Any, REQUEST_BYTES, 1, true);
+        decls
+    }
+
     pub fn root(&self) -> DeclId {
         self.root
     }
@@ -95,7 +105,7 @@ impl Decls {
     /// The type of values declared so.
     pub fn type_of(&self, id: DeclId) -> Type {
         match &self.get(id).kind {
-            DeclKind::IntOrString => Type::Dyn,
+            DeclKind::IntOrString | DeclKind::Any => Type::Dyn,
             DeclKind::Bool => Type::Bool,
             DeclKind::Int => Type::Int,
             DeclKind::Double => Type::Double,
@@ -121,6 +131,7 @@ impl Decls {
         match &self.get(of).kind {
             DeclKind::List { item, .. } => Some(*item),
             DeclKind::Map { value } => Some(*value),
+            DeclKind::Any => Some(of),
             _ => None,
         }
     }

@@ -83,6 +83,15 @@ impl Archive for EmbeddedArchive {
         self.read(move |read| Log::open(read)?.lines((after, through))?.take(enough).collect())
     }
 
+    fn filed<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Filed>> {
+        let after = Bound::Excluded(from.version.get());
+        self.read(move |read| {
+            let log = Log::open(read)?;
+            let records = log.records((after, Bound::Unbounded))?.take(enough);
+            records.map(|found| found.map(|(_, filed)| filed)).collect()
+        })
+    }
+
     fn row_of<'a>(&'a self, _time: u64, _version: Version) -> Later<'a, Option<Row>> {
         // A line goes with its record: there is no row to be rewritten.
         Box::pin(std::future::ready(Ok(None)))

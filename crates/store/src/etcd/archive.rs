@@ -82,7 +82,7 @@ impl EtcdArchive {
         Ok(Row { id: RowId(kv.key.slice(prefix.len()..)), entries })
     }
 
-    fn filed(&self, kv: &KeyValue) -> Result<Filed> {
+    fn filed_at(&self, kv: &KeyValue) -> Result<Filed> {
         let rest = &kv.key[self.shared.layout.records().len()..];
         let (key, place) = split_record_key(rest).ok_or_else(|| Error::damaged("the key of a record"))?;
         Ok(Filed { key: Key::new(key)?, place, record: self.record(kv)? })
@@ -105,7 +105,7 @@ impl Archive for EtcdArchive {
             let edge = beyond.map(|beyond| self.shared.layout.record(key, beyond.place));
             let request = self.beyond(self.shared.layout.records_of(key), edge, order, limit);
             let found = self.range(request).await?;
-            found.iter().map(|kv| self.filed(kv).map(|filed| (filed.place, filed.record))).collect()
+            found.iter().map(|kv| self.filed_at(kv).map(|filed| (filed.place, filed.record))).collect()
         })
     }
 
@@ -113,7 +113,7 @@ impl Archive for EtcdArchive {
         Box::pin(async move {
             let edge = after.map(|(key, place)| self.shared.layout.record(key, place));
             let request = self.beyond(self.shared.layout.records(), edge, Order::OldestFirst, limit);
-            self.range(request).await?.iter().map(|kv| self.filed(kv)).collect()
+            self.range(request).await?.iter().map(|kv| self.filed_at(kv)).collect()
         })
     }
 
@@ -147,6 +147,31 @@ impl Archive for EtcdArchive {
             }
             lines.sort_by_key(|line| line.version);
             Ok(lines)
+        })
+    }
+
+    fn filed<'a>(&'a self, from: Mark, _enough: usize) -> Later<'a, Vec<Filed>> {
+        Box::pin(async move {
+            let mut all = Vec::new();
+            if from == Mark::default() {
+                let mut after: Option<(Key, Place)> = None;
+                loop {
+                    let beyond = after.as_ref().map(|(key, place)| (key, *place));
+                    let step = self.all_records(beyond, 1000).await?;
+                    let Some(last) = step.last() else { break };
+                    after = Some((last.key.clone(), last.place));
+                    all.extend(step);
+                }
+            } else {
+                let end = Mark { version: Version::new(u64::MAX), time: u64::MAX };
+                for line in self.lines(from, end, usize::MAX).await? {
+                    let found = self.range(one(self.shared.layout.record(&line.key, line.place))).await?;
+                    // Retention may have let go of it since.
+                    all.extend(found.iter().map(|kv| self.filed_at(kv)).collect::<Result<Vec<_>>>()?);
+                }
+            }
+            all.sort_by_key(|filed| filed.record.version);
+            Ok(all)
         })
     }
 

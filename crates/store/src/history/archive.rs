@@ -111,6 +111,9 @@ pub(crate) trait Archive: Send + Sync {
     /// than `enough`.
     fn lines<'a>(&'a self, from: Mark, to: Mark, enough: usize) -> Later<'a, Vec<LogEntry>>;
 
+    /// The records after `from`, in the order of their versions: all, or the first of them, no fewer than `enough`.
+    fn filed<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Filed>>;
+
     /// The row that may hold the log's line of this record.
     fn row_of<'a>(&'a self, time: u64, version: Version) -> Later<'a, Option<Row>>;
 

@@ -7,6 +7,7 @@
 pub(crate) mod archive;
 pub(crate) mod chain;
 pub(crate) mod checkpoint;
+pub(crate) mod deeds;
 pub(crate) mod draft;
 pub(crate) mod horizon;
 pub(crate) mod past;
@@ -18,6 +19,8 @@ pub(crate) mod verify;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::deeds::{Deed, DeedMark, DeedPlace};
 
 use self::record::Place;
 use crate::entry::{Entry, Uid};
@@ -49,6 +52,8 @@ pub enum At {
 pub struct Change {
     /// Where it stands.
     pub version: Version,
+    /// Which change of which life.
+    pub place: DeedPlace,
     /// Microseconds since 1970.
     pub time: u64,
     /// Which life of the key.

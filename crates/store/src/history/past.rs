@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::archive::{Archive, LogEntry, Order, RowId};
 use super::record::{Place, Record};
-use super::{At, Change, Changes, Cursor, horizon};
+use super::{At, Change, Changes, Cursor, DeedPlace, horizon};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -54,7 +54,7 @@ impl Past<'_> {
             if is_whole(record) {
                 near = Some(Cursor { place: *place, near: record.version });
             }
-            items.push(tell(record, before, newer));
+            items.push(tell(*place, record, before, newer));
         }
         let last = found.last().filter(|_| more).map(|(place, _)| *place);
         let next = last.map(|place| Cursor { place, near: near_of(near) });
@@ -283,9 +283,10 @@ fn is_whole(record: &Record) -> bool {
     record.before.as_ref().is_some_and(|before| before.body.is_whole())
 }
 
-fn tell(record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
+fn tell(place: Place, record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
     Change {
         version: record.version,
+        place: DeedPlace { born: place.born, sequence: place.sequence },
         time: record.time,
         uid: record.uid,
         user: record.user.clone(),

@@ -327,4 +327,5 @@ pub(super) const SIGNATURES: &str = r"
     format.byte format.byte () -> Format
     format.date format.date () -> Format
     format.datetime format.datetime () -> Format
+    @link link_text (string, dyn) -> string
 ";

@@ -2,6 +2,7 @@
 
 use super::operators::text;
 use super::{DeepRun, Run, format};
+use crate::cel::expression;
 use crate::cel::value::{Effort, Fault, List, Outcome, Value, equal};
 
 pub(super) fn find(name: &str) -> Option<Run> {
@@ -16,6 +17,7 @@ pub(super) fn find(name: &str) -> Option<Run> {
         "split" => split,
         "substring" => substring,
         "join" => join,
+        "@link" => |args| expression::link(text(&args[0])?, &args[1]).map(Value::text),
         "strings.quote" => |args| Ok(Value::text(quote(text(&args[0])?))),
         _ => return None,
     })

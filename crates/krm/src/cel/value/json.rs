@@ -39,6 +39,7 @@ pub(in crate::cel) fn from_json<'a>(json: &'a Json, decls: &'a Decls, decl: Decl
     }
     let expected = |what: &str| Fault::Error(format!("invalid data, expected {what}, got {}", go_type(json)));
     match (&declared.kind, json) {
+        (DeclKind::Any, json) => Ok(as_found(json, decls, decl)),
         (DeclKind::IntOrString, Json::String(text)) => Ok(Value::String(Text::Borrowed(text))),
         (DeclKind::IntOrString | DeclKind::Int, Json::Number(number)) if number.is_i64() => {
             Ok(Value::Int(number.as_i64().unwrap_or_default()))
@@ -79,6 +80,22 @@ pub(in crate::cel) fn from_json<'a>(json: &'a Json, decls: &'a Decls, decl: Decl
         (DeclKind::Map { .. } | DeclKind::Object { .. }, _) => {
             Err(Fault::error("invalid data, expected a map for the provided schema with type=object"))
         }
+    }
+}
+
+/// A value that nothing was declared about.
+fn as_found<'a>(json: &'a Json, decls: &'a Decls, decl: DeclId) -> Value<'a> {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(*flag),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Value::Int(number),
+            (None, Some(number)) => Value::Uint(number),
+            (None, None) => Value::Double(number.as_f64().unwrap_or_default()),
+        },
+        Json::String(text) => Value::String(Text::Borrowed(text)),
+        Json::Array(items) => Value::List(List::Json(JsonList { items, decls, decl })),
+        Json::Object(map) => Value::Map(Map::Json(JsonMap { map, decls, decl })),
     }
 }
 

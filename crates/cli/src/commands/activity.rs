@@ -1,0 +1,236 @@
+//! `groundplane activity`: who did what, in plain sentences.
+
+mod follow;
+
+use std::io::Write;
+
+use krm::table::age;
+use krm::time::Moment;
+use serde_json::{Value, json};
+
+use super::get::{headed, now};
+use crate::client::Ask;
+use crate::failure::Failure;
+use crate::print::{Output, Table, TableOptions};
+use crate::session::Session;
+
+/// Show who did what, in plain sentences, newest first.
+///
+/// Only what you may read is told. Times are told from now (2h, 7d) or by the calendar.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// TYPE, TYPE NAME or TYPE/NAME: only what was done to these.
+    #[arg(value_name = "TYPE [NAME]")]
+    words: Vec<String>,
+
+    /// From when on: 30m, 2h, 7d, 2w, or a time.
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    since: String,
+
+    /// Until when.
+    #[arg(long, value_name = "TIME", default_value = "now", conflicts_with = "follow")]
+    until: String,
+
+    /// Only what this user did.
+    #[arg(long, value_name = "USER")]
+    actor: Option<String>,
+
+    /// Only this: create, update or delete.
+    #[arg(long, value_name = "VERB", value_parser = ["create", "update", "delete"])]
+    verb: Option<String>,
+
+    /// Only sentences with these words.
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
+
+    /// Only what people did (human), or what parts of the system did (system).
+    #[arg(long, value_name = "SOURCE", value_parser = ["human", "system"])]
+    source: Option<String>,
+
+    /// An expression that must hold, such as spec.resource.kind in ['Rack', 'Node'].
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "follow")]
+    filter: Option<String>,
+
+    /// At most so many; 0 for all.
+    #[arg(long, value_name = "NUMBER", default_value_t = 25)]
+    limit: usize,
+
+    /// Go on and tell what is done from now on.
+    #[arg(long, short = 'f')]
+    follow: bool,
+
+    /// The form: wide, json, yaml, name, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORM")]
+    output: Option<String>,
+
+    /// No line of headings.
+    #[arg(long)]
+    no_headers: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundplane activity                                   the last day
+  groundplane activity --since 7d --actor alice
+  groundplane activity rack r12                          one object
+  groundplane activity nodes --verb delete --since 2w
+  groundplane activity --search 'placed r12' -o wide
+  groundplane activity --follow                          as it happens, until Ctrl-C
+  groundplane activity --filter \"spec.resource.kind in ['Rack', 'Site']\" -o json";
+
+const QUERIES: &str = "/apis/activity.miloapis.com/v1alpha1/activityqueries";
+/// How many one request gives.
+const MOST_AT_ONCE: usize = 1000;
+
+/// What is asked for, as a query has it.
+struct Asked {
+    spec: Value,
+    /// What is said of the kind: group and kind.
+    kind: Option<(String, String)>,
+    name: Option<String>,
+}
+
+/// Tells activities.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
+    let asked = asked(&arguments, session).await?;
+    if arguments.follow {
+        return follow::run(&arguments, &asked, &output, session).await;
+    }
+    let (found, more) = query(&asked, arguments.limit, session).await?;
+    if !output.is_table() {
+        let list = json!({
+            "apiVersion": "activity.miloapis.com/v1alpha1", "kind": "ActivityList", "metadata": {}, "items": found,
+        });
+        return output.print(&mut session.console.out, &list);
+    }
+    if found.is_empty() {
+        session.console.say("nothing was done in that time, as far as you may see");
+        return Ok(());
+    }
+    let options = TableOptions {
+        wide: matches!(output, Output::Table { wide: true }),
+        no_headers: arguments.no_headers,
+        width: session.console.width.filter(|_| session.console.out_is_terminal),
+        ..TableOptions::default()
+    };
+    let text = table(&found).print(None, &options, &mut Vec::new());
+    let text = headed(&session.console, &text, arguments.no_headers);
+    session.console.out.write_all(text.as_bytes())?;
+    if more {
+        session.console.say("there is more; raise --limit, or give --until");
+    }
+    Ok(())
+}
+
+/// Reads what the flags ask for.
+async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Failure> {
+    let mut spec =
+        json!({ "startTime": told_from_now(&arguments.since), "endTime": told_from_now(&arguments.until) });
+    let given = [
+        ("actorName", &arguments.actor),
+        ("verb", &arguments.verb),
+        ("search", &arguments.search),
+        ("changeSource", &arguments.source),
+    ];
+    for (field, value) in given {
+        if let Some(value) = value {
+            spec[field] = value.as_str().into();
+        }
+    }
+    let mut filter: Vec<String> = arguments.filter.iter().map(|filter| format!("({filter})")).collect();
+    let (mut kind, mut name) = (None, None);
+    if let Some(first) = arguments.words.first() {
+        let (word, named) = match first.split_once('/') {
+            Some((word, named)) => (word.to_owned(), Some(named.to_owned())),
+            None => (first.clone(), arguments.words.get(1).cloned()),
+        };
+        if arguments.words.len() > 2 || (first.contains('/') && arguments.words.len() > 1) {
+            return Err(Failure::usage(
+                "activities are told of one type or one object: TYPE, TYPE NAME or TYPE/NAME",
+            ));
+        }
+        let resource = session.discovery().await?.resource(&word)?.clone();
+        spec["resourceKind"] = resource.kind.as_str().into();
+        if !resource.group.is_empty() {
+            spec["apiGroup"] = resource.group.as_str().into();
+        }
+        if let Some(named) = &named {
+            // Texts of names hold no quotes.
+            let equal = format!("spec.resource.name == '{}'", named.replace(['\'', '\\'], ""));
+            filter.insert(0, equal);
+        }
+        (kind, name) = (Some((resource.group.clone(), resource.kind.clone())), named);
+    }
+    if let Some(namespace) = session.asked_namespace().await? {
+        spec["namespace"] = namespace.into();
+    }
+    if !filter.is_empty() {
+        spec["filter"] = filter.join(" && ").into();
+    }
+    Ok(Asked { spec, kind, name })
+}
+
+/// `2h` is two hours ago; everything else is as it was given.
+fn told_from_now(text: &str) -> String {
+    let (number, unit) = text.split_at(text.len().saturating_sub(1));
+    let is_span = !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && matches!(unit, "s" | "m" | "h" | "d" | "w");
+    if is_span { format!("now-{text}") } else { text.to_owned() }
+}
+
+/// Asks for as many as are wanted, page by page; and whether there are more.
+async fn query(asked: &Asked, limit: usize, session: &mut Session) -> Result<(Vec<Value>, bool), Failure> {
+    let client = session.client().await?;
+    let wanted = if limit == 0 { usize::MAX } else { limit };
+    let mut spec = asked.spec.clone();
+    let mut found = Vec::new();
+    loop {
+        spec["limit"] = (wanted - found.len()).min(MOST_AT_ONCE).into();
+        let body = json!({ "apiVersion": "activity.miloapis.com/v1alpha1", "kind": "ActivityQuery", "metadata": {}, "spec": spec });
+        let ask = Ask::new(http::Method::POST, QUERIES).json(&body);
+        let mut page = client.value(&ask).await.map_err(|failure| failure.without("activities"))?;
+        found.extend(page["status"]["results"].as_array_mut().map(std::mem::take).unwrap_or_default());
+        let next = page["status"]["continue"].as_str().unwrap_or_default().to_owned();
+        if next.is_empty() || found.len() >= wanted {
+            return Ok((found, !next.is_empty()));
+        }
+        spec["continue"] = next.into();
+    }
+}
+
+/// Activities as a table.
+fn table(found: &[Value]) -> Table {
+    let column = |name: &str, priority: i64| json!({ "name": name, "type": "string", "format": "", "description": "", "priority": priority });
+    let columns = [
+        column("Age", 0),
+        column("Actor", 1),
+        column("Verb", 1),
+        column("Kind", 1),
+        column("Namespace", 1),
+        column("Name", 1),
+        column("Revision", 1),
+        column("Summary", 0),
+    ];
+    let now = now();
+    let rows: Vec<Value> = found
+        .iter()
+        .map(|activity| {
+            let (spec, metadata) = (&activity["spec"], &activity["metadata"]);
+            let made = metadata["creationTimestamp"].as_str().and_then(|text| Moment::parse(text).ok());
+            let made = made.map_or_else(|| "<unknown>".to_owned(), |made| age(made, now));
+            let verb = metadata["labels"]["activity.miloapis.com/verb"].as_str().unwrap_or_default();
+            json!({
+                "cells": [
+                    made, spec["actor"]["name"], verb, spec["resource"]["kind"],
+                    spec["resource"]["namespace"].as_str().unwrap_or_default(), spec["resource"]["name"],
+                    metadata["resourceVersion"], spec["summary"],
+                ],
+                "object": null,
+            })
+        })
+        .collect();
+    Table::read(&json!({ "kind": "Table", "columnDefinitions": columns, "rows": rows }), now)
+}

@@ -1,0 +1,73 @@
+//! `groundplane activity`: sentences in a table, in JSON, and as they happen.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use crate::program::{GROUNDPLANE, Ground};
+
+fn told(ground: &Ground) {
+    for line in
+        ["create configmap one --from-literal=a=1 -n default", "label configmap one color=red -n default"]
+    {
+        ground.run(line);
+    }
+    ground.run("create configmap two --from-literal=a=1 -n default");
+    ground.run("delete configmap two -n default");
+}
+
+/// Ages and revisions are of the moment.
+fn steady(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_once("admin") {
+        Some((_, rest)) => format!("admin{}", rest.trim_end()),
+        None => line.split_whitespace().collect::<Vec<_>>().join(" "),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn activities_are_sentences_newest_first() {
+    let ground = Ground::fresh();
+    told(&ground);
+    let text = ground.run("activity configmaps -n default");
+    assert_eq!(
+        steady(&text),
+        "AGE SUMMARY\n\
+         admin deleted ConfigMap two in namespace default\n\
+         admin created ConfigMap two in namespace default\n\
+         admin updated ConfigMap one in namespace default\n\
+         admin created ConfigMap one in namespace default"
+    );
+    assert!(
+        ground
+            .run("activity cm/one -o wide")
+            .starts_with("AGE   ACTOR   VERB     KIND        NAMESPACE   NAME   REVISION")
+    );
+    assert_eq!(ground.run("activity cm one --no-headers").lines().count(), 2);
+    assert_eq!(ground.run("activity --verb delete --no-headers -n default").lines().count(), 1);
+    assert_eq!(ground.run("activity --search 'created two' --no-headers").lines().count(), 1);
+    let named = ground.run("activity cm one -o jsonpath={.items[0].spec.changes[0].field}");
+    assert_eq!(named, "metadata.labels");
+    let none = ground.told("activity --actor nobody");
+    assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:?}");
+    assert!(none.err.contains("nothing was done"), "{none:?}");
+    let wrong = ground.told("activity --since yesterday");
+    assert!(wrong.code == 1 && wrong.err.contains("spec.startTime"), "{wrong:?}");
+    assert_eq!(ground.told("activity --verb look").code, 2);
+}
+
+#[test]
+fn activities_are_followed_as_they_happen() {
+    let ground = Ground::fresh();
+    ground.run("create configmap before --from-literal=a=1 -n default");
+    let words: Vec<String> = ["activity", "--follow", "cm", "--since", "1h"].map(str::to_owned).to_vec();
+    let mut child = ground.command(Path::new(GROUNDPLANE), &words).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().ends_with("admin created ConfigMap before in namespace default"));
+    ground.run("create configmap after --from-literal=a=1 -n default");
+    assert!(next().ends_with("admin created ConfigMap after in namespace default"));
+    ground.run("delete configmap after -n default");
+    assert!(next().ends_with("admin deleted ConfigMap after in namespace default"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

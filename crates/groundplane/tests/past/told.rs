@@ -1,0 +1,311 @@
+//! What was done is told in sentences, by the policies of today, to those who may know.
+
+use serde_json::{Value, json};
+use testbed::server::{Client, Server};
+
+use crate::{GROUNDPLANE, MAPS, map};
+
+const GROUP: &str = "/apis/activity.miloapis.com/v1alpha1";
+const INVENTORY: &str = "/apis/inventory.miloapis.com/v1alpha1";
+
+async fn ask(client: &Client, plural: &str, spec: &Value) -> testbed::server::Answer {
+    client.post(&format!("{GROUP}/{plural}"), &json!({ "spec": spec })).await.unwrap()
+}
+
+async fn activities(client: &Client, more: &Value) -> Vec<Value> {
+    let mut spec = json!({ "startTime": "now-1h", "endTime": "now" });
+    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let answer = ask(client, "activityqueries", &spec).await;
+    assert_eq!(answer.code, 201, "{}", answer.text());
+    answer.json()["status"]["results"].as_array().unwrap().clone()
+}
+
+async fn summaries(client: &Client, more: Value) -> Vec<String> {
+    let found = activities(client, &more).await;
+    found.iter().map(|activity| activity["spec"]["summary"].as_str().unwrap().to_owned()).collect()
+}
+
+fn acting(server: &Server, user: &str) -> Client {
+    server.client().with("impersonate-user", user).with("impersonate-group", "system:masters")
+}
+
+async fn a_site(client: &Client) {
+    let made = [
+        ("regions", json!({ "metadata": { "name": "eu" }, "spec": { "displayName": "Europe" } })),
+        (
+            "sites",
+            json!({ "metadata": { "name": "fra1" }, "spec": { "displayName": "Frankfurt 1", "regionRef": { "name": "eu" }, "type": "Datacenter" } }),
+        ),
+        (
+            "racks",
+            json!({ "metadata": { "name": "r12" }, "spec": { "siteRef": { "name": "fra1" }, "heightU": 42 } }),
+        ),
+    ];
+    for (plural, object) in made {
+        let answer = client.post(&format!("{INVENTORY}/{plural}"), &object).await.unwrap();
+        assert_eq!(answer.code, 201, "{}", answer.text());
+    }
+}
+
+fn node(name: &str, unit: u32) -> Value {
+    json!({ "metadata": { "name": name }, "spec": {
+        "siteRef": { "name": "fra1" },
+        "hardware": { "cpuCores": 8, "cpuArchitecture": "amd64", "memoryBytes": 1024 },
+        "placement": { "rackRef": { "name": "r12" }, "startUnit": unit, "unitHeight": 1 },
+    } })
+}
+
+#[tokio::test]
+async fn a_day_in_a_rack_reads_as_sentences() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let alice = acting(&server, "alice");
+    a_site(&alice).await;
+    let nodes = format!("{INVENTORY}/nodes");
+    assert_eq!(alice.post(&nodes, &node("node-7", 14)).await.unwrap().code, 201);
+    let moved = json!({ "spec": { "placement": { "startUnit": 20 } } });
+    assert_eq!(alice.merge(&format!("{nodes}/node-7"), &moved).await.unwrap().code, 200);
+    let bob = acting(&server, "bob@example.com");
+    let tag = json!({ "spec": { "assetTag": "A-1" } });
+    assert_eq!(bob.merge(&format!("{nodes}/node-7"), &tag).await.unwrap().code, 200);
+    assert_eq!(bob.delete(&format!("{nodes}/node-7")).await.unwrap().code, 200);
+    let client = server.client();
+    let told = summaries(&client, json!({ "changeSource": "human" })).await;
+    assert_eq!(
+        told,
+        [
+            "bob@example.com deleted Node node-7",
+            "bob@example.com updated Node node-7",
+            "alice moved Node node-7 to rack r12 at U20",
+            "alice placed Node node-7 in rack r12 at U14",
+            "alice created Rack r12 at site fra1",
+            "alice created Site Frankfurt 1 in region eu",
+            "alice created Region Europe",
+        ]
+    );
+    // By actor, kind, object, verb and words.
+    assert_eq!(summaries(&client, json!({ "actorName": "bob@example.com" })).await.len(), 2);
+    assert_eq!(summaries(&client, json!({ "resourceKind": "Rack" })).await.len(), 1);
+    assert_eq!(summaries(&client, json!({ "filter": "spec.resource.name == 'node-7'" })).await.len(), 4);
+    assert_eq!(
+        summaries(&client, json!({ "verb": "delete" })).await,
+        ["bob@example.com deleted Node node-7"]
+    );
+    assert_eq!(summaries(&client, json!({ "search": "PLACED r12" })).await.len(), 1);
+    let of_two = "spec.resource.kind in ['Site', 'Region'] && !spec.summary.contains('deleted')";
+    assert_eq!(summaries(&client, json!({ "filter": of_two })).await.len(), 2);
+    // Pages go on where the last ended, and show nothing twice.
+    let mut seen = Vec::new();
+    let mut resume = String::new();
+    loop {
+        let spec = json!({ "startTime": "now-1h", "endTime": "now", "limit": 3, "changeSource": "human", "continue": resume });
+        let page = ask(&client, "activityqueries", &spec).await.json();
+        let results = page["status"]["results"].as_array().unwrap();
+        seen.extend(results.iter().map(|activity| activity["spec"]["summary"].as_str().unwrap().to_owned()));
+        resume = page["status"]["continue"].as_str().unwrap_or_default().to_owned();
+        if resume.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(seen, told);
+    // What changed, and what the sentence names.
+    let moved = activities(&client, &json!({ "search": "moved" })).await.remove(0);
+    assert_eq!(
+        moved["spec"]["changes"],
+        json!([{ "field": "spec.placement.startUnit", "old": "14", "new": "20" }])
+    );
+    assert_eq!(moved["spec"]["links"][0]["marker"], "node-7");
+    assert_eq!(moved["spec"]["links"][0]["resource"]["kind"], "Node");
+    assert!(moved["metadata"]["name"].as_str().unwrap().starts_with("act-"));
+    let by_bob = activities(&client, &json!({ "verb": "delete" })).await.remove(0);
+    assert_eq!(
+        by_bob["spec"]["actor"],
+        json!({ "type": "user", "name": "bob@example.com", "email": "bob@example.com" })
+    );
+    // Which values there are, counted.
+    let spec = json!({ "facets": [{ "field": "spec.actor.name" }, { "field": "spec.resource.kind", "limit": 1 }], "filter": "spec.changeSource == 'human'" });
+    let facets = ask(&client, "activityfacetqueries", &spec).await.json();
+    let values = &facets["status"]["facets"];
+    assert_eq!(
+        values[0]["values"],
+        json!([{ "value": "alice", "count": 5 }, { "value": "bob@example.com", "count": 2 }])
+    );
+    assert_eq!(values[1]["values"], json!([{ "value": "Node", "count": 4 }]));
+    // As a list, and as kubectl shows it.
+    let list = client
+        .get(&format!("{GROUP}/activities?fieldSelector=spec.actor.name%3Dalice"))
+        .await
+        .unwrap()
+        .json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 5, "{list}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_query_is_told_by_its_field() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    for (more, field, why) in [
+        (json!({ "startTime": "yesterday" }), "spec.startTime", "now-7d"),
+        (json!({ "endTime": "2039-01-01T00:00:00Z" }), "spec.endTime", "future"),
+        (json!({ "startTime": "now", "endTime": "now-1h" }), "spec.endTime", "after startTime"),
+        (json!({ "startTime": "now-90d" }), "spec.startTime", "30 days"),
+        (json!({ "limit": -1 }), "spec.limit", "negative"),
+        (json!({ "limit": 1001 }), "spec.limit", "1000"),
+        (json!({ "filter": "resource.kind == 'Rack'" }), "spec.filter", "undeclared reference"),
+        (json!({ "filter": "spec.actor.email == 'x'" }), "spec.filter", "undefined field"),
+        (json!({ "continue": "nonsense" }), "spec.continue", "ended with"),
+        (json!({ "verb": "look" }), "spec.verb", "create"),
+    ] {
+        let mut spec = json!({ "startTime": "now-1h", "endTime": "now" });
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = ask(&client, "activityqueries", &spec).await;
+        assert_eq!(answer.code, 422, "{more}: {}", answer.text());
+        assert!(answer.text().contains(field) && answer.text().contains(why), "{more}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_policy_tells_the_past_anew_and_can_be_tried_before() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let alice = acting(&server, "alice");
+    alice.post(MAPS, &map("a", "one")).await.unwrap();
+    let client = server.client();
+    let of_maps = json!({ "resourceKind": "ConfigMap", "actorName": "alice" });
+    assert_eq!(summaries(&client, of_maps.clone()).await, ["alice created ConfigMap a in namespace default"]);
+    let spec = json!({
+        "resource": { "apiGroup": "", "kind": "ConfigMap" },
+        "auditRules": [
+            { "name": "delete", "match": "audit.verb == 'delete'", "summary": "{{ actor }} threw {{ audit.objectRef.name }} away" },
+            { "name": "any", "match": "audit.responseStatus.code < 300", "summary": "{{ link(actor, actorRef) }} filed {{ link('map ' + audit.objectRef.name, audit.objectRef) }} ({{ kind }})" },
+        ],
+    });
+    let sample = json!({ "type": "audit", "audit": { "auditID": "1", "verb": "delete", "user": { "username": "eve" },
+        "objectRef": { "resource": "configmaps", "name": "z" }, "responseStatus": { "code": 200 } } });
+    let preview = json!({ "policy": spec, "inputs": [sample, { "type": "event", "event": {} }] });
+    let tried = ask(&client, "policypreviews", &preview).await.json();
+    assert_eq!(tried["status"]["activities"][0]["spec"]["summary"], "eve threw z away", "{tried}");
+    assert_eq!(tried["status"]["results"][0]["matchedRuleIndex"], 0);
+    assert_eq!(tried["status"]["results"][1]["matched"], false);
+    let policies = format!("{GROUP}/activitypolicies");
+    let made =
+        client.post(&policies, &json!({ "metadata": { "name": "maps" }, "spec": spec })).await.unwrap();
+    assert_eq!(made.code, 201, "{}", made.text());
+    assert_eq!(made.json()["status"]["conditions"][0]["reason"], "Valid", "{}", made.text());
+    assert_eq!(summaries(&client, of_maps.clone()).await, ["alice filed map a (configmaps)"]);
+    // One that can't be used says why, and what ships counts again.
+    let broken =
+        json!({ "spec": { "auditRules": [{ "name": "x", "match": "audit.verb ==", "summary": "x" }] } });
+    let broken = client.merge(&format!("{policies}/maps"), &broken).await.unwrap().json();
+    assert_eq!(broken["status"]["conditions"][0]["reason"], "ValidationFailed", "{broken}");
+    assert_eq!(summaries(&client, of_maps).await, ["alice created ConfigMap a in namespace default"]);
+    let job = json!({ "metadata": { "name": "again" }, "spec": { "timeRange": { "startTime": "2026-01-01T00:00:00Z" } } });
+    let job = client.post(&format!("{GROUP}/reindexjobs"), &job).await.unwrap().json();
+    assert_eq!(job["status"]["phase"], "Succeeded", "{job}");
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_what_they_may_not_read() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    for namespace in ["red", "blue"] {
+        client.post("/api/v1/namespaces", &json!({ "metadata": { "name": namespace } })).await.unwrap();
+        let maps = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let object = json!({ "metadata": { "name": format!("in-{namespace}") }, "data": {} });
+        assert_eq!(client.post(&maps, &object).await.unwrap().code, 201);
+    }
+    let role = json!({ "metadata": { "name": "asks" }, "rules": [
+        { "apiGroups": ["activity.miloapis.com"], "resources": ["*"], "verbs": ["create", "list", "watch"] },
+    ] });
+    client.post("/apis/rbac.authorization.k8s.io/v1/clusterroles", &role).await.unwrap();
+    let bind = |kind: &str, role: &str| {
+        json!({ "metadata": { "name": format!("eve-{role}") },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role },
+        "subjects": [{ "kind": "User", "name": "eve", "apiGroup": "rbac.authorization.k8s.io" }] })
+    };
+    client
+        .post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &bind("ClusterRole", "asks"))
+        .await
+        .unwrap();
+    let bound = client
+        .post("/apis/rbac.authorization.k8s.io/v1/namespaces/red/rolebindings", &bind("ClusterRole", "view"))
+        .await;
+    assert_eq!(bound.unwrap().code, 201);
+    let eve = server.client().with("impersonate-user", "eve");
+    let told = summaries(&eve, json!({ "search": "ConfigMap" })).await;
+    assert_eq!(told, ["admin created ConfigMap in-red in namespace red"]);
+    let facets = json!({ "facets": [{ "field": "spec.resource.namespace" }] });
+    let counted = ask(&eve, "activityfacetqueries", &facets).await.json();
+    assert!(!counted.to_string().contains("blue"), "{counted}");
+    let requests = ask(
+        &eve,
+        "auditlogqueries",
+        &json!({ "startTime": "now-1h", "endTime": "now", "filter": "verb == 'create'" }),
+    )
+    .await;
+    assert_eq!(requests.code, 201, "{}", requests.text());
+    assert!(requests.text().contains("in-red") || requests.text().contains("/red/"), "{}", requests.text());
+    assert!(!requests.text().contains("blue"), "{}", requests.text());
+    let stranger = server.client().with("impersonate-user", "mallory");
+    let refused =
+        ask(&stranger, "activityqueries", &json!({ "startTime": "now-1h", "endTime": "now" })).await;
+    assert_eq!(refused.code, 403);
+}
+
+#[tokio::test]
+async fn requests_and_events_can_be_asked_for() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    client.post(MAPS, &map("a", "one")).await.unwrap();
+    client.get(&format!("{MAPS}/nothing")).await.unwrap();
+    let event = |name: &str, kind: &str| {
+        json!({ "metadata": { "name": name, "namespace": "default" }, "reason": "Tried", "type": kind,
+        "message": "it was tried", "involvedObject": { "kind": "ConfigMap", "apiVersion": "v1", "namespace": "default", "name": "a" },
+        "source": { "component": "tester" }, "lastTimestamp": null })
+    };
+    for (name, kind) in [("e1", "Normal"), ("e2", "Warning")] {
+        let made = client.post("/api/v1/namespaces/default/events", &event(name, kind)).await.unwrap();
+        assert_eq!(made.code, 201, "{}", made.text());
+    }
+    let window = |more: Value| {
+        let mut spec = json!({ "startTime": "now-1h", "endTime": "now" });
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        spec
+    };
+    // Lines are gathered for a moment before they are written.
+    let filter =
+        json!({ "filter": "verb == 'get' && responseStatus.code == 404 && objectRef.name == 'nothing'" });
+    let mut found = Value::Null;
+    for _ in 0..100 {
+        found = ask(&client, "auditlogqueries", &window(filter.clone())).await.json();
+        if !found["status"]["results"].as_array().unwrap().is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(found["status"]["results"][0]["objectRef"]["resource"], "configmaps", "{found}");
+    let facets = json!({ "facets": [{ "field": "verb" }], "filter": "objectRef.resource == 'configmaps'" });
+    let counted = ask(&client, "auditlogfacetsqueries", &facets).await.json();
+    assert!(
+        counted["status"]["facets"][0]["values"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|value| value["value"] == "create"),
+        "{counted}"
+    );
+    let warnings = ask(
+        &client,
+        "eventqueries",
+        &window(json!({ "fieldSelector": "type=Warning,involvedObject.kind=ConfigMap" })),
+    )
+    .await
+    .json();
+    let results = warnings["status"]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1, "{warnings}");
+    assert_eq!(results[0]["event"]["note"], "it was tried");
+    assert_eq!(results[0]["kind"], "EventRecord");
+    let refused = ask(&client, "eventqueries", &window(json!({ "fieldSelector": "color=red" }))).await;
+    assert_eq!(refused.code, 422, "{}", refused.text());
+    let counted = ask(&client, "eventfacetqueries", &json!({ "facets": [{ "field": "type" }] })).await.json();
+    let values = counted["status"]["facets"][0]["values"].as_array().unwrap();
+    assert!(values.contains(&json!({ "value": "Warning", "count": 1 })), "{counted}");
+}

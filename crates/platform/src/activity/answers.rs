@@ -1,0 +1,121 @@
+//! Requests about what this group works out: queries that are posted, and activities that are listed and watched.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use apiserver::answer::{self, Answer};
+use apiserver::api::Api;
+use apiserver::call::Call;
+use apiserver::handle::body::decode;
+use apiserver::handle::resource::{Watching, not_supported};
+use apiserver::handle::worked_out::{Answering, WorkedOut};
+use apiserver::pipeline::Known;
+use apiserver::request::accept::Accept;
+use apiserver::request::query::WriteOptions;
+use bytes::Bytes;
+use krm::status::Status;
+use serde_json::Value;
+
+use super::ledger::Ledger;
+use super::policies::Policies;
+use super::query::Posted;
+use super::sight::Sight;
+use super::{GROUP, audit_log, events, facets, feed, preview, query};
+
+/// Answers for activities.
+pub struct Activities {
+    /// All changes.
+    pub ledger: Ledger,
+    pub(super) policies: Policies,
+    /// Where requests are noted down.
+    pub(super) audit: Option<PathBuf>,
+}
+
+impl Activities {
+    /// Answers from a store, and from the audit log where there is one.
+    pub fn new(audit: Option<PathBuf>) -> Arc<Activities> {
+        Arc::new(Activities { ledger: Ledger::default(), policies: Policies::default(), audit })
+    }
+
+    /// Reads the store's log ahead of the first question.
+    pub async fn warm_up(&self, api: &Api) {
+        if let Err(error) = self.ledger.catch_up(api.store()).await {
+            tracing::debug!(%error, "the log of changes can't be read yet");
+        }
+    }
+
+    /// What the maker of a request may see.
+    pub(super) fn sight(&self, call: &Call) -> Sight {
+        Sight::new(&call.api, &call.who, &call.plane)
+    }
+}
+
+/// What is answered here; all but policies and jobs, which are stored like any other object.
+const RESOURCES: [&str; 8] = [
+    "activities",
+    "activityqueries",
+    "activityfacetqueries",
+    "auditlogqueries",
+    "auditlogfacetsqueries",
+    "eventqueries",
+    "eventfacetqueries",
+    "policypreviews",
+];
+
+/// The same, for requests.
+pub struct Answers(pub Arc<Activities>);
+
+impl WorkedOut for Answers {
+    fn is_about(&self, group: &str, plural: &str) -> bool {
+        group == GROUP && RESOURCES.contains(&plural)
+    }
+
+    fn answer<'a>(&'a self, known: &'a Known, call: Call, body: Bytes, watching: Watching) -> Answering<'a> {
+        Box::pin(async move {
+            if call.kind.names.plural == "activities" {
+                return self.activities(known, call, watching).await;
+            }
+            self.posted(known, &call, &body).await
+        })
+    }
+}
+
+impl Answers {
+    async fn activities(&self, known: &Known, call: Call, watching: Watching) -> Result<Answer, Status> {
+        let is_read = matches!(known.method, http::Method::GET | http::Method::HEAD);
+        if !is_read || !call.name.is_empty() {
+            let verb = if is_read { "get" } else { "write" };
+            return Err(not_supported(&call.kind, verb));
+        }
+        match known.is_watch() {
+            true => feed::watch(&self.0, known, call, watching).await,
+            false => feed::list(&self.0, known, &call).await,
+        }
+    }
+
+    async fn posted(&self, known: &Known, call: &Call, body: &Bytes) -> Result<Answer, Status> {
+        if known.method != http::Method::POST || !call.name.is_empty() {
+            return Err(not_supported(&call.kind, &known.method.as_str().to_lowercase()));
+        }
+        let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
+        let options = WriteOptions::read(&known.query, "CreateOptions", false)?;
+        let (mut object, warnings) = decode(call, &known.headers, body, options.validation)?;
+        let posted = Posted { call, object: &object };
+        let status = match call.kind.names.plural.as_str() {
+            "activityqueries" => query::answer(&self.0, &posted).await?,
+            "activityfacetqueries" => facets::of_activities(&self.0, &posted).await?,
+            "auditlogqueries" => audit_log::query(&self.0, &posted).await?,
+            "auditlogfacetsqueries" => audit_log::facets(&self.0, &posted).await?,
+            "eventqueries" => {
+                events::settle(&call.api).await?;
+                events::query(&posted, &self.0.sight(call))?
+            }
+            "eventfacetqueries" => facets::of_events(&self.0, &posted).await?,
+            _ => preview::answer(&posted)?,
+        };
+        object.set("status", Some(status));
+        let mut answer = answer::object::value(&accept, 201, &Value::Object(object.0));
+        answer::warn(&mut answer, &warnings);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,315 @@
+//! Activities as a collection: those of the last hour, and those to come.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use apiserver::answer::{self, Answer};
+use apiserver::api::store_failure;
+use apiserver::call::Call;
+use apiserver::handle::resource::Watching;
+use apiserver::keys;
+use apiserver::pipeline::Known;
+use apiserver::request::accept::{Accept, Form, Media};
+use apiserver::request::query::ListOptions;
+use bytes::Bytes;
+use http_body_util::{BodyExt, StreamBody};
+use krm::Object;
+use krm::selector::FieldSelector;
+use krm::status::Status;
+use serde_json::{Value, json};
+use store::Version;
+use tokio::sync::mpsc;
+
+use super::answers::Activities;
+use super::events;
+use super::filter::Filter;
+use super::query::{Asked, Ended, of_event, of_found, page, token, untoken};
+use super::window::{Window, micros};
+use super::{api_version, ledger::Wanted};
+
+/// How far back a list goes, in microseconds.
+const LISTED: u64 = 3_600_000_000;
+/// How many a list gives at once unless it says so.
+const USUAL: usize = 500;
+/// How long a watch lasts that does not say.
+const LASTS: Duration = Duration::from_secs(1800);
+/// How often a quiet watch says how far it has come.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+
+/// What activities are selected by.
+const SELECTABLE: [&str; 7] = [
+    "metadata.name",
+    "metadata.namespace",
+    "spec.changeSource",
+    "spec.resource.apiGroup",
+    "spec.resource.kind",
+    "spec.resource.uid",
+    "spec.actor.name",
+];
+
+/// Answers a list.
+pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result<Answer, Status> {
+    let options = ListOptions::read(&known.query)?;
+    let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
+    let ended: Option<Ended> = match options.resume.as_str() {
+        "" => None,
+        said => Some(
+            untoken(said)
+                .ok_or_else(|| Status::bad_request("continue: it is not one that a list ended with"))?,
+        ),
+    };
+    let now = micros(call.api.now());
+    let asked = selected(call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
+    let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL);
+    let sight = activities.sight(call);
+    let mut items = Vec::new();
+    let mut ended = ended;
+    loop {
+        let page = page(activities, call, &sight, &asked, ended.as_ref(), limit - items.len()).await?;
+        items.extend(page.items);
+        ended = page.ended;
+        // A short page is no end.
+        if ended.is_none() || items.len() >= limit {
+            break;
+        }
+    }
+    let mut metadata = json!({ "resourceVersion": activities.ledger.version().to_string() });
+    if let Some(ended) = ended {
+        metadata["continue"] = token(&ended).into();
+    }
+    let whole = match accept.form {
+        Form::Whole => {
+            json!({ "apiVersion": api_version(), "kind": "ActivityList", "metadata": metadata, "items": items })
+        }
+        Form::Table => answer::table::of_many(call, &accept, objects(items), metadata),
+        Form::Partial | Form::PartialList => {
+            let partial =
+                objects(items).into_iter().map(|item| krm::table::partial_metadata(item, accept.version));
+            let metadata = metadata.as_object().cloned().unwrap_or_default();
+            krm::table::partial_metadata_list(accept.version, metadata, partial.collect())
+        }
+    };
+    Ok(answer::object::value(&accept, 200, &whole))
+}
+
+/// What a list or a watch selects.
+fn selected(call: &Call, options: &ListOptions, window: Window) -> Result<Asked, Status> {
+    let selector = FieldSelector::parse(&options.field_selector).map_err(Status::bad_request)?;
+    let mut equal = Vec::new();
+    for requirement in selector.requirements() {
+        if !SELECTABLE.contains(&requirement.field.as_str()) || !requirement.is_equal {
+            let why = format!("field label not supported: {}", requirement.field);
+            return Err(Status::bad_request(why));
+        }
+        equal.push((requirement.field.clone(), requirement.value.clone()));
+    }
+    if !options.label_selector.is_empty() {
+        return Err(Status::bad_request(
+            "activities are selected by fields, not by labels; or ask an ActivityQuery",
+        ));
+    }
+    if !call.namespace.is_empty() {
+        equal.push(("spec.resource.namespace".to_owned(), call.namespace.clone()));
+    }
+    let filter = Filter::of_activities("").map_err(Status::bad_request)?;
+    Ok(Asked { window, equal, filter, words: Vec::new(), verb: String::new() })
+}
+
+fn objects(items: Vec<Value>) -> Vec<Object> {
+    items.into_iter().filter_map(Object::from_value).collect()
+}
+
+/// Answers a watch.
+pub async fn watch(
+    activities: &Arc<Activities>,
+    known: &Known,
+    call: Call,
+    watching: Watching,
+) -> Result<Answer, Status> {
+    let options = ListOptions::read(&known.query)?;
+    let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
+    if accept.media == Media::Yaml {
+        return Err(Status::not_acceptable("application/json"));
+    }
+    let now = micros(call.api.now());
+    let recent = selected(&call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
+    let asked = selected(&call, &options, Window { start: 0, end: u64::MAX })?;
+    let failed = |error: store::Error| store_failure(&error);
+    let snapshot = call.api.store().current().await.map_err(failed)?;
+    let mut initial = Vec::new();
+    let from = match options.resource_version.as_str() {
+        "" | "0" => {
+            let sight = activities.sight(&call);
+            initial = page(activities, &call, &sight, &recent, None, USUAL).await?.items;
+            initial.reverse();
+            snapshot.version()
+        }
+        text => {
+            text.parse().map_err(|_| Status::bad_request(format!("resourceVersion: {text:?} is none")))?
+        }
+    };
+    let watch = call.api.store().watch(b"", from);
+    let (lines, read) = mpsc::channel(16);
+    let lasts = options.timeout.filter(|seconds| *seconds > 0);
+    let lasts = lasts.map_or(LASTS, |seconds| Duration::from_secs(seconds.unsigned_abs()));
+    match watch {
+        Ok(watch) => {
+            let following = Following {
+                activities: activities.clone(),
+                call,
+                accept,
+                asked,
+                from,
+                bookmarks: options.bookmarks,
+                with_columns: true,
+                told: HashSet::new(),
+            };
+            tokio::spawn(following.run(watch, initial, lines, lasts));
+        }
+        Err(error) => {
+            let line = apiserver::read::watch::error_line(&Status::expired(error.to_string()));
+            let _ = lines.try_send(line);
+        }
+    }
+    let held = watching.hold.map(|hold| hold());
+    let frames = tokio_stream::StreamExt::map(
+        tokio_stream::wrappers::ReceiverStream::new(read),
+        move |bytes: Bytes| {
+            // It goes when the stream, and with it this, does.
+            let _held = &held;
+            Ok(http_body::Frame::data(bytes))
+        },
+    );
+    Ok(answer::stream(200, "application/json", StreamBody::new(frames).boxed_unsync()))
+}
+
+/// A watch that goes on.
+struct Following {
+    activities: Arc<Activities>,
+    call: Call,
+    accept: Accept,
+    asked: Asked,
+    /// Everything up to here was told.
+    from: Version,
+    bookmarks: bool,
+    with_columns: bool,
+    /// The events that were told: one that happens again is told once.
+    told: HashSet<String>,
+}
+
+impl Following {
+    async fn run(
+        mut self,
+        mut watch: store::Watch,
+        initial: Vec<Value>,
+        lines: mpsc::Sender<Bytes>,
+        lasts: Duration,
+    ) {
+        let ends = tokio::time::Instant::now() + lasts;
+        for activity in initial {
+            if self.send(activity, &lines).await.is_none() {
+                return;
+            }
+        }
+        let mut bookmark = tokio::time::interval_at(tokio::time::Instant::now() + BOOKMARKS, BOOKMARKS);
+        loop {
+            let batch = tokio::select! {
+                batch = watch.next() => batch,
+                () = tokio::time::sleep_until(ends) => return,
+                () = lines.closed() => return,
+                _ = bookmark.tick(), if self.bookmarks => {
+                    let object = json!({ "apiVersion": api_version(), "kind": "Activity",
+                        "metadata": { "resourceVersion": self.from.to_string() }, "spec": null });
+                    if lines.send(line("BOOKMARK", &object)).await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            let events = match batch {
+                Ok(events) => events,
+                Err(store::Error::Closed) => return,
+                Err(error) => {
+                    let status = Status::expired(error.to_string());
+                    let _ = lines.send(apiserver::read::watch::error_line(&status)).await;
+                    return;
+                }
+            };
+            let Some(activities) = self.told_by(&events).await else { return };
+            self.from = watch.position();
+            for activity in activities {
+                if self.send(activity, &lines).await.is_none() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The activities of a batch of changes, oldest first.
+    async fn told_by(&mut self, batch: &[Arc<store::Event>]) -> Option<Vec<Value>> {
+        let api = self.call.api.clone();
+        let activities = self.activities.clone();
+        activities.ledger.catch_up(api.store()).await.ok()?;
+        let policies = activities.policies.in_force(&api);
+        let through = batch.last()?.version();
+        let found = {
+            let sight = activities.sight(&self.call);
+            let tired = std::cell::Cell::new(false);
+            let asked = &self.asked;
+            let mut wanted = Wanted {
+                start: 0,
+                end: u64::MAX,
+                below: Version::new(through.get().saturating_add(1)),
+                kind: &mut |of| asked.of_kind(&api, &sight, of),
+                user: &mut |user| asked.may_be_by(user),
+                object: &mut |key, life, by_name| {
+                    asked.may_be_about(key, life)
+                        && (!by_name || keys::parts(key).is_some_and(|at| sight.sees(&at)))
+                },
+                is_tired: &tired,
+            };
+            activities.ledger.look_after(&mut wanted, self.from)
+        };
+        let mut told = Vec::new();
+        for found in found {
+            told.extend(
+                of_found(&api, &policies, &found).await.ok()?.filter(|activity| self.asked.fits(activity)),
+            );
+        }
+        let sight = activities.sight(&self.call);
+        for event in batch {
+            let Some(at) = keys::parts(event.key()).filter(|at| at.group.is_empty() && at.plural == "events")
+            else {
+                continue;
+            };
+            let Some(entry) = event.after() else { continue };
+            let Some(happened) = events::read(&api, event.key(), entry) else { continue };
+            let is_here = self.call.plane.is_root() || at.plane == self.call.plane.as_str();
+            if !is_here || !events::is_seen(&api, &sight, &happened) {
+                continue;
+            }
+            let activity = of_event(&api, &policies, &happened).filter(|activity| self.asked.fits(activity));
+            told.extend(activity.filter(|_| self.told.insert(event.key().to_string())));
+        }
+        Some(told)
+    }
+
+    async fn send(&mut self, activity: Value, lines: &mpsc::Sender<Bytes>) -> Option<()> {
+        let shown = match self.accept.form {
+            Form::Table => {
+                let object = Object::from_value(activity)?;
+                let first = std::mem::replace(&mut self.with_columns, false);
+                answer::table::of_event(&self.call, &self.accept, object, first)
+            }
+            _ => activity,
+        };
+        lines.send(line("ADDED", &shown)).await.ok()
+    }
+}
+
+fn line(what: &str, object: &Value) -> Bytes {
+    let mut line = krm::encode::to_json(&json!({ "type": what, "object": object }));
+    line.push(b'\n');
+    line.into()
+}

@@ -1,0 +1,107 @@
+//! The policies that count: those that were written, and for kinds without one those that ship.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use apiserver::api::Api;
+use apiserver::encode;
+use apiserver::keys;
+use apiserver::plane::Plane;
+use krm::field::Path;
+use krm::kind::Kind;
+use serde_json::Value;
+use store::Version;
+
+use super::GROUP;
+use super::policy::Policy;
+use super::sentences::shipped;
+
+/// Where policies are.
+pub const PLURAL: &str = "activitypolicies";
+
+/// All policies, each read once.
+#[derive(Default)]
+pub struct Policies {
+    written: Mutex<Written>,
+    shipped: Mutex<HashMap<(String, String), Option<Arc<Policy>>>>,
+}
+
+#[derive(Default)]
+struct Written {
+    /// The versions of all that were read.
+    seen: Vec<Version>,
+    by_kind: Arc<HashMap<(String, String), Vec<Arc<Policy>>>>,
+}
+
+/// The policies of one moment.
+pub struct InForce<'a> {
+    policies: &'a Policies,
+    written: Arc<HashMap<(String, String), Vec<Arc<Policy>>>>,
+}
+
+impl Policies {
+    /// Those that count now.
+    pub fn in_force(&self, api: &Api) -> InForce<'_> {
+        let snapshot = api.store().latest();
+        let prefix = keys::of_kind(&Plane::root(), GROUP, PLURAL);
+        let seen: Vec<Version> = snapshot.list(prefix.as_bytes()).map(|(_, entry)| entry.version()).collect();
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.seen != seen {
+            let mut by_kind: HashMap<(String, String), Vec<Arc<Policy>>> = HashMap::new();
+            for (key, entry) in snapshot.list(prefix.as_bytes()) {
+                let object = api.reveal(key, entry).ok().and_then(|bytes| encode::read(&bytes).ok());
+                let Some(spec) = object.as_ref().and_then(|object| object.get("spec")) else { continue };
+                // What is wrong with one that is not ready stands in its status.
+                let Ok(policy) = Policy::read(spec, &Path::of("spec")) else { continue };
+                let text = |field: &str| spec["resource"][field].as_str().unwrap_or_default().to_owned();
+                by_kind.entry((text("apiGroup"), text("kind"))).or_default().push(Arc::new(policy));
+            }
+            *written = Written { seen, by_kind: Arc::new(by_kind) };
+        }
+        InForce { policies: self, written: written.by_kind.clone() }
+    }
+
+    fn shipped(&self, kind: &Kind) -> Option<Arc<Policy>> {
+        let of = (kind.group.clone(), kind.names.kind.clone());
+        let mut known = self.shipped.lock().unwrap_or_else(PoisonError::into_inner);
+        known
+            .entry(of)
+            .or_insert_with(|| Policy::read(&shipped(kind), &Path::of("spec")).ok().map(Arc::new))
+            .clone()
+    }
+}
+
+impl InForce<'_> {
+    /// The policies for a kind, in the order they are tried.
+    pub fn of(&self, kind: &Kind) -> Vec<Arc<Policy>> {
+        match self.written.get(&(kind.group.clone(), kind.names.kind.clone())) {
+            Some(written) => written.clone(),
+            None => self.policies.shipped(kind).into_iter().collect(),
+        }
+    }
+
+    /// Whether somebody wrote one for it.
+    pub fn is_written(&self, kind: &Kind) -> bool {
+        self.written.contains_key(&(kind.group.clone(), kind.names.kind.clone()))
+    }
+
+    /// What the policies for a kind say of a record.
+    pub fn tell(
+        &self,
+        kind: &Kind,
+        origin: super::policy::Origin,
+        values: &Value,
+    ) -> Option<krm::cel::Linked> {
+        for policy in self.of(kind) {
+            match policy.tell(origin, values) {
+                Ok(Some((_, said))) => return Some(said),
+                Ok(None) => {}
+                Err(why) => {
+                    tracing::debug!(kind = kind.names.kind, why, "an activity policy can't tell a record");
+                    return None;
+                }
+            }
+        }
+        None
+    }
+}
