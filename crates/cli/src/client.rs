@@ -5,6 +5,7 @@ mod connect;
 mod lines;
 
 pub use ask::{Ask, segment};
+pub use connect::Connector;
 pub use lines::Lines;
 
 use std::cell::RefCell;
@@ -18,7 +19,6 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use serde_json::{Value, json};
 
-use self::connect::Connector;
 use crate::failure::{Failure, Refusal};
 use crate::kubeconfig::Access;
 

@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use crate::commands::{
     activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete,
-    describe, diff, doctor, edit, explain, get, history, marks, options, patch, plan, referrers, restore,
-    search, support_bundle, undo, version, wait,
+    describe, diff, doctor, edit, explain, get, history, login, marks, options, patch, plan, referrers,
+    restore, rotate_keys, search, support_bundle, undo, version, wait,
 };
 use crate::failure::Failure;
 use crate::session::Session;
@@ -36,7 +36,11 @@ pub enum Command {
     ApiResources(api_resources::Arguments),
     ApiVersions(api_versions::Arguments),
     Auth(auth::Arguments),
+    Login(login::Arguments),
+    Logout(login::LogoutArguments),
+    Credential(login::CredentialArguments),
     Audit(audit::Arguments),
+    RotateKeys(rotate_keys::Arguments),
     Backup(backup::Arguments),
     Doctor(doctor::Arguments),
     SupportBundle(support_bundle::Arguments),
@@ -85,6 +89,10 @@ impl Command {
             Command::ApiResources(arguments) => api_resources::run(arguments, session).await,
             Command::ApiVersions(arguments) => api_versions::run(arguments, session).await,
             Command::Auth(arguments) => auth::run(arguments, session).await,
+            Command::Login(arguments) => login::run(arguments, session).await,
+            Command::Logout(arguments) => login::logout(arguments, session).await,
+            Command::Credential(arguments) => login::credential(arguments, session).await,
+            Command::RotateKeys(arguments) => rotate_keys::run(arguments, session).await,
             Command::Audit(arguments) => audit::run(arguments, session).await,
             Command::Backup(arguments) => backup::run(arguments, session).await,
             Command::Doctor(arguments) => doctor::run(arguments, session).await,

@@ -4,5 +4,5 @@ mod access;
 mod exec;
 mod files;
 
-pub use access::Access;
+pub use access::{Access, Proof};
 pub use files::{Entry, Kubeconfig};

@@ -15,6 +15,8 @@ mod finding_the_server;
 mod killed;
 #[path = "cli/like_kubectl.rs"]
 mod like_kubectl;
+#[path = "cli/login.rs"]
+mod login;
 #[path = "cli/on_a_terminal.rs"]
 mod on_a_terminal;
 #[path = "cli/past_and_plans.rs"]

@@ -7,6 +7,8 @@ mod backed_up;
 mod brought_back;
 #[path = "past/killed.rs"]
 mod killed;
+#[path = "past/marker.rs"]
+mod marker;
 #[path = "past/tampered.rs"]
 mod tampered;
 #[path = "past/told.rs"]

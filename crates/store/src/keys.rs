@@ -56,7 +56,25 @@ pub(crate) async fn ensure(archive: &dyn Archive, keyring: &Keyring) -> Result<(
     Ok(())
 }
 
+/// What came of a new sealing key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    /// The name of the new key.
+    pub key: String,
+    /// How many data keys are under it now.
+    pub data_keys: usize,
+}
+
 impl dyn Store {
+    /// Adds a new sealing key to the file that the store was opened with, and puts the data keys under it. Requests
+    /// go on meanwhile.
+    pub async fn rotate_sealing_key_in_place(&self) -> Result<Rotated> {
+        let _alone = self.parts().maintenance.lock().await;
+        let file = KeyFile::open_or_create(self.parts().memory.indexer.keyring().key_file())?;
+        let key = self.rotate_sealing_key(file).await?;
+        Ok(Rotated { key, data_keys: wrapped(&*self.parts().archive).await?.len() })
+    }
+
     /// Makes a new sealing key and puts the data keys under it. Sealed values stay as they are, and open as
     /// before; the old key is no longer needed once every server has the new file. Gives the new key's name.
     pub async fn rotate_sealing_key(&self, mut file: KeyFile) -> Result<String> {

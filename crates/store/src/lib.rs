@@ -40,7 +40,7 @@ pub use history::verify::{Problem, Report};
 pub use history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, Level};
 pub use housekeeping::{Rules, Tidied};
 pub use key::{BadKey, Key, MAX_KEY_BYTES};
-pub use keys::Keys;
+pub use keys::{Keys, Rotated};
 pub use lease::Acquired;
 pub use limits::Limits;
 pub use memory::recent::{Event, Window};

@@ -43,6 +43,11 @@ impl Keyring {
         Keyring { keys: ArcSwap::from_pointee(keys) }
     }
 
+    /// Where the keys are kept.
+    pub fn key_file(&self) -> std::path::PathBuf {
+        self.keys.load().file.path().to_owned()
+    }
+
     /// Takes the place of the key file, after a key was added to it. Data keys stay loaded.
     pub fn use_key_file(&self, file: KeyFile) {
         let file = Arc::new(file);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::past::{message_of, text};
 use super::resource::respond;
-use super::{backup, verification};
+use super::{backup, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::pipeline::Known;
@@ -44,6 +44,8 @@ pub enum Beyond {
     Checkpoint,
     /// Everything.
     Backup,
+    /// A new key for what is sealed.
+    KeyRotation,
 }
 
 /// What a call asks for, if it is anything of this.
@@ -59,6 +61,7 @@ pub fn of(call: &Call, target: &Target, method: &Method) -> Option<Beyond> {
         ("verifications", "", _) => Some(Beyond::Verification),
         ("checkpoints", "", _) => Some(Beyond::Checkpoint),
         ("backups", "", _) => Some(Beyond::Backup),
+        ("keyrotations", "", _) => Some(Beyond::KeyRotation),
         _ => None,
     }
 }
@@ -96,6 +99,7 @@ impl Beyond {
             Beyond::Verification => verification::answer(known, &call, body).await,
             Beyond::Checkpoint => verification::checkpoint(known, &call).await,
             Beyond::Backup => Ok(backup::answer(&call)),
+            Beyond::KeyRotation => key_rotation::answer(known, &call).await,
         }
     }
 }

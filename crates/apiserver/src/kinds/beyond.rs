@@ -57,6 +57,13 @@ pub fn kinds() -> Vec<Kind> {
             "Backup is everything there is, as of one revision.",
             json!({}),
         ),
+        asked(
+            "KeyRotation",
+            "keyrotations",
+            &["create"],
+            "KeyRotation replaces the key that secrets are sealed with.",
+            json!({}),
+        ),
     ];
     kinds.extend(root_only.map(|mut kind| {
         kind.planes = Planes::Root;

@@ -46,7 +46,7 @@ fn activities_are_sentences_newest_first() {
     assert_eq!(ground.run("activity --verb delete --no-headers -n default").lines().count(), 1);
     assert_eq!(ground.run("activity --search 'created two' --no-headers").lines().count(), 1);
     let named = ground.run("activity cm one -o jsonpath={.items[0].spec.changes[0].field}");
-    assert_eq!(named, "metadata.labels");
+    assert_eq!(named, "metadata.labels.color");
     let none = ground.told("activity --actor nobody");
     assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:?}");
     assert!(none.err.contains("nothing was done"), "{none:?}");

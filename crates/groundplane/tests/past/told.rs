@@ -9,7 +9,27 @@ const GROUP: &str = "/apis/activity.miloapis.com/v1alpha1";
 const INVENTORY: &str = "/apis/inventory.miloapis.com/v1alpha1";
 
 async fn ask(client: &Client, plural: &str, spec: &Value) -> testbed::server::Answer {
-    client.post(&format!("{GROUP}/{plural}"), &json!({ "spec": spec })).await.unwrap()
+    let kind = match plural {
+        "activityqueries" => "ActivityQuery",
+        "activityfacetqueries" => "ActivityFacetQuery",
+        "auditlogqueries" => "AuditLogQuery",
+        "auditlogfacetsqueries" => "AuditLogFacetsQuery",
+        "eventqueries" => "EventQuery",
+        "eventfacetqueries" => "EventFacetQuery",
+        _ => "PolicyPreview",
+    };
+    let body = typed("activity.miloapis.com/v1alpha1", kind, json!({ "spec": spec }));
+    client.post(&format!("{GROUP}/{plural}"), &body).await.unwrap()
+}
+
+fn typed(api_version: &str, kind: &str, mut object: Value) -> Value {
+    object["apiVersion"] = api_version.into();
+    object["kind"] = kind.into();
+    object
+}
+
+fn of_inventory(kind: &str, object: Value) -> Value {
+    typed("inventory.miloapis.com/v1alpha1", kind, object)
 }
 
 async fn activities(client: &Client, more: &Value) -> Vec<Value> {
@@ -31,18 +51,21 @@ fn acting(server: &Server, user: &str) -> Client {
 
 async fn a_site(client: &Client) {
     let made = [
-        ("regions", json!({ "metadata": { "name": "eu" }, "spec": { "displayName": "Europe" } })),
+        ("regions", "Region", json!({ "metadata": { "name": "eu" }, "spec": { "displayName": "Europe" } })),
         (
             "sites",
+            "Site",
             json!({ "metadata": { "name": "fra1" }, "spec": { "displayName": "Frankfurt 1", "regionRef": { "name": "eu" }, "type": "Datacenter" } }),
         ),
         (
             "racks",
+            "Rack",
             json!({ "metadata": { "name": "r12" }, "spec": { "siteRef": { "name": "fra1" }, "heightU": 42 } }),
         ),
     ];
-    for (plural, object) in made {
-        let answer = client.post(&format!("{INVENTORY}/{plural}"), &object).await.unwrap();
+    for (plural, kind, object) in made {
+        let answer =
+            client.post(&format!("{INVENTORY}/{plural}"), &of_inventory(kind, object)).await.unwrap();
         assert_eq!(answer.code, 201, "{}", answer.text());
     }
 }
@@ -61,7 +84,7 @@ async fn a_day_in_a_rack_reads_as_sentences() {
     let alice = acting(&server, "alice");
     a_site(&alice).await;
     let nodes = format!("{INVENTORY}/nodes");
-    assert_eq!(alice.post(&nodes, &node("node-7", 14)).await.unwrap().code, 201);
+    assert_eq!(alice.post(&nodes, &of_inventory("Node", node("node-7", 14))).await.unwrap().code, 201);
     let moved = json!({ "spec": { "placement": { "startUnit": 20 } } });
     assert_eq!(alice.merge(&format!("{nodes}/node-7"), &moved).await.unwrap().code, 200);
     let bob = acting(&server, "bob@example.com");
@@ -186,8 +209,17 @@ async fn a_policy_tells_the_past_anew_and_can_be_tried_before() {
     assert_eq!(tried["status"]["results"][0]["matchedRuleIndex"], 0);
     assert_eq!(tried["status"]["results"][1]["matched"], false);
     let policies = format!("{GROUP}/activitypolicies");
-    let made =
-        client.post(&policies, &json!({ "metadata": { "name": "maps" }, "spec": spec })).await.unwrap();
+    let made = client
+        .post(
+            &policies,
+            &typed(
+                "activity.miloapis.com/v1alpha1",
+                "ActivityPolicy",
+                json!({ "metadata": { "name": "maps" }, "spec": spec }),
+            ),
+        )
+        .await
+        .unwrap();
     assert_eq!(made.code, 201, "{}", made.text());
     assert_eq!(made.json()["status"]["conditions"][0]["reason"], "Valid", "{}", made.text());
     assert_eq!(summaries(&client, of_maps.clone()).await, ["alice filed map a (configmaps)"]);
@@ -198,7 +230,11 @@ async fn a_policy_tells_the_past_anew_and_can_be_tried_before() {
     assert_eq!(broken["status"]["conditions"][0]["reason"], "ValidationFailed", "{broken}");
     assert_eq!(summaries(&client, of_maps).await, ["alice created ConfigMap a in namespace default"]);
     let job = json!({ "metadata": { "name": "again" }, "spec": { "timeRange": { "startTime": "2026-01-01T00:00:00Z" } } });
-    let job = client.post(&format!("{GROUP}/reindexjobs"), &job).await.unwrap().json();
+    let job = client
+        .post(&format!("{GROUP}/reindexjobs"), &typed("activity.miloapis.com/v1alpha1", "ReindexJob", job))
+        .await
+        .unwrap()
+        .json();
     assert_eq!(job["status"]["phase"], "Succeeded", "{job}");
 }
 

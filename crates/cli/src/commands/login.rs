@@ -1,0 +1,181 @@
+//! `groundplane login`, `logout` and `credential`: people who prove who they are at an OpenID Connect issuer.
+
+mod code_flow;
+mod device_flow;
+mod issuer;
+mod kept;
+mod kubeconfig;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use self::issuer::{Issuer, Tokens};
+use self::kept::Kept;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Log in at an OpenID Connect issuer, for groundplane and for kubectl.
+///
+/// Opens a page in the browser, or with --device shows a code to enter on any other device. The tokens are kept in a file that only you can read, and are refreshed when they run out; the kubeconfig gets a user that asks for them.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    at: At,
+
+    /// Show a code to enter elsewhere, for machines without a browser.
+    #[arg(long)]
+    device: bool,
+
+    /// What to ask for besides openid.
+    #[arg(
+        long = "scope",
+        value_name = "SCOPE",
+        value_delimiter = ',',
+        default_value = "email,groups,offline_access"
+    )]
+    scopes: Vec<String>,
+
+    /// A file with the secret of this client, if it has one.
+    #[arg(long, value_name = "FILE")]
+    client_secret_file: Option<PathBuf>,
+
+    /// Only say where to go, and open no browser.
+    #[arg(long)]
+    no_browser: bool,
+}
+
+/// Which issuer, and as which client.
+#[derive(clap::Args, Debug, Clone)]
+pub struct At {
+    /// The issuer's address, as its tokens name it.
+    #[arg(long, value_name = "URL")]
+    issuer: String,
+
+    /// What this program is called there.
+    #[arg(long, value_name = "ID", default_value = "groundplane")]
+    client_id: String,
+
+    /// The certificates that the issuer is trusted by; the system's unless said.
+    #[arg(long, value_name = "FILE")]
+    issuer_ca: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundplane login --issuer https://id.example.com
+  groundplane login --issuer https://id.example.com --client-id groundplane --device
+  groundplane auth whoami                                who the server takes you for
+  groundplane logout";
+
+/// End a login: the tokens are taken back and deleted.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane logout\n  groundplane logout --issuer https://id.example.com"
+)]
+pub struct LogoutArguments {
+    /// Only logins at this issuer; all unless said.
+    #[arg(long, value_name = "URL")]
+    issuer: Option<String>,
+}
+
+/// Print the credential of a login, for the exec entry of a kubeconfig. Asks nobody anything.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane credential --issuer https://id.example.com --client-id groundplane"
+)]
+pub struct CredentialArguments {
+    #[command(flatten)]
+    at: At,
+}
+
+/// Logs in.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    if !session.console.can_ask {
+        return Err(Failure::other("logging in needs somebody at a terminal, and there is none")
+            .hint("scripts use the token of a service account: --token, or \"groundplane create token\""));
+    }
+    let secret = match &arguments.client_secret_file {
+        None => None,
+        Some(file) => {
+            let text = std::fs::read_to_string(file);
+            let text =
+                text.map_err(|error| Failure::other(format!("reading {}: {error}", file.display())))?;
+            Some(text.trim().to_owned())
+        }
+    };
+    let issuer = Issuer::discover(
+        &arguments.at.issuer,
+        &arguments.at.client_id,
+        secret,
+        arguments.at.issuer_ca.as_deref(),
+    )
+    .await?;
+    let mut scopes = vec!["openid".to_owned()];
+    scopes.extend(arguments.scopes.iter().filter(|scope| *scope != "openid").cloned());
+    let scope = scopes.join(" ");
+    let tokens = match arguments.device {
+        true => device_flow::run(&issuer, &scope, session).await?,
+        false => code_flow::run(&issuer, &scope, !arguments.no_browser, session).await?,
+    };
+    let name = tokens.name();
+    Kept::new(&issuer, tokens, arguments.at.issuer_ca.as_deref()).write()?;
+    let context = kubeconfig::add(&arguments.at, &session.global)?;
+    session.console.say(&format!("Logged in as {name} at {}.", arguments.at.issuer));
+    if let Some(context) = context {
+        session.console.say(&format!("The context {context:?} of the kubeconfig is now the current one."));
+    }
+    Ok(())
+}
+
+/// Ends logins.
+pub async fn logout(arguments: LogoutArguments, session: &mut Session) -> Result<(), Failure> {
+    let mut ended = 0;
+    for kept in Kept::all()? {
+        if arguments.issuer.as_ref().is_some_and(|issuer| *issuer != kept.issuer) {
+            continue;
+        }
+        // The file goes whatever the issuer says: it may be gone itself.
+        if let Err(failure) = kept.revoke().await {
+            session.console.warn(&format!(
+                "{} did not take the login back: {}",
+                kept.issuer,
+                failure.text().trim_end()
+            ));
+        }
+        kept.delete()?;
+        session.console.say(&format!("Logged out at {}.", kept.issuer));
+        ended += 1;
+    }
+    if ended == 0 {
+        session.console.say("Nobody is logged in.");
+    }
+    Ok(())
+}
+
+/// Prints a credential.
+pub async fn credential(arguments: CredentialArguments, session: &mut Session) -> Result<(), Failure> {
+    let at = &arguments.at;
+    let kept = Kept::current(&at.issuer, &at.client_id).await?;
+    let asked = std::env::var("KUBERNETES_EXEC_INFO").unwrap_or_default();
+    let asked: serde_json::Value = serde_json::from_str(&asked).unwrap_or_default();
+    let version = asked["apiVersion"].as_str().filter(|version| !version.is_empty());
+    let credential = json!({
+        "apiVersion": version.unwrap_or("client.authentication.k8s.io/v1"),
+        "kind": "ExecCredential",
+        "status": { "token": kept.tokens.id.as_str(), "expirationTimestamp": kept.expiry() },
+    });
+    writeln!(session.console.out, "{credential}")?;
+    Ok(())
+}
+
+/// Why somebody has to log in again.
+fn log_in_again(issuer: &str, client: &str, why: &str) -> Failure {
+    Failure::other(format!("{why} at {issuer}"))
+        .hint(format!("groundplane login --issuer {issuer} --client-id {client}"))
+}
+
+/// What was asked of an issuer, and what it gave.
+type Given = Result<Tokens, Failure>;

@@ -1,0 +1,29 @@
+//! `groundplane rotate-keys`: a new key for secrets, while the server runs.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::client::Ask;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Replace the key that seals Secrets, while the server runs.
+///
+/// The server adds a new key to its file sealing.keys and puts its data keys under it; the Secrets themselves stay as they are, and nobody waits. Back the file up afterwards. Servers that share one etcd need the new file before they start again: copy it to each.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane rotate-keys\n  groundplane rotate-keys && scp /var/lib/groundplane/sealing.keys other:/var/lib/groundplane/"
+)]
+pub struct Arguments {}
+
+/// Rotates.
+pub async fn run(_: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let ask = Ask::new(http::Method::POST, "/apis/groundplane.dev/v1alpha1/keyrotations").json(&json!({}));
+    let rotated =
+        session.client().await?.value(&ask).await.map_err(|failure| failure.without("keys to rotate"))?;
+    let key = rotated["status"]["key"].as_str().unwrap_or_default();
+    writeln!(session.console.out, "sealing key {key} is now the active one")?;
+    session.console.say("Back up sealing.keys, and copy it to every other server of the same etcd.");
+    Ok(())
+}

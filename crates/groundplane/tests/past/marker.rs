@@ -1,0 +1,219 @@
+//! A secret that is planted at the start of a busy day is found nowhere at its end, but where it was asked for.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use testbed::server::Server;
+
+use crate::{GROUNDPLANE, commit, item};
+
+const MARKER: &str = "zq7-planted-marker-41";
+const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+
+/// The marker in every spelling that an object has for it.
+fn spellings() -> Vec<Vec<u8>> {
+    let whole = krm::base64::encode(MARKER.as_bytes());
+    vec![MARKER.as_bytes().to_vec(), whole.trim_end_matches('=').as_bytes()[..24].to_vec()]
+}
+
+fn has_marker(bytes: &[u8]) -> bool {
+    spellings().iter().any(|spelling| bytes.windows(spelling.len()).any(|part| part == spelling))
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(files(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+fn secret(value: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "planted", "namespace": "default" }, "stringData": { "password": value } })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_planted_secret_is_found_nowhere_but_where_it_is_asked_for() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let policy = folder.path().join("policy.yaml");
+    // Even whoever asks for everything to be noted down gets no secret.
+    std::fs::write(&policy, "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: RequestResponse\n")
+        .unwrap();
+    let data = folder.path().join("data");
+    let server =
+        Server::start(GROUNDPLANE, &data, &["--log", "debug", "--audit-policy", policy.to_str().unwrap()])
+            .unwrap();
+    let client = server.client();
+    let one = format!("{SECRETS}/planted");
+
+    // It is written in every way there is.
+    assert_eq!(client.post(SECRETS, &secret(MARKER)).await.unwrap().code, 201);
+    let later = json!({ "stringData": { "password": format!("{MARKER}-2"), "more": MARKER } });
+    assert_eq!(client.merge(&one, &later).await.unwrap().code, 200);
+    let noted = json!({ "metadata": { "annotations": {
+        "kubectl.kubernetes.io/last-applied-configuration": secret(MARKER).to_string() } } });
+    assert_eq!(client.merge(&one, &noted).await.unwrap().code, 200);
+    let other = json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "second", "namespace": "default" }, "stringData": { "a": MARKER } });
+    let mut answers: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut keep =
+        |what: &str, answer: testbed::server::Answer| answers.push((what.to_owned(), answer.body.to_vec()));
+    keep(
+        "transaction",
+        commit(&client, "", &json!({ "items": [item("create", &other)], "message": "a second one" })).await,
+    );
+    let changed = json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "planted", "namespace": "default" }, "stringData": { "password": format!("{MARKER}-3") } });
+    keep(
+        "plan",
+        commit(&client, "?dryRun=All&diff=true", &json!({ "items": [item("apply", &changed)] })).await,
+    );
+
+    // It is refused in many ways.
+    for (what, wrong) in [
+        ("no base64", json!({ "metadata": { "name": "wrong" }, "data": { "a": format!("{MARKER}!") } })),
+        ("a number", json!({ "metadata": { "name": "wrong" }, "stringData": { "a": 7, "b": MARKER } })),
+        ("a bad name", json!({ "metadata": { "name": "Wrong_Name" }, "stringData": { "a": MARKER } })),
+        (
+            "another type",
+            json!({ "metadata": { "name": "wrong" }, "type": "kubernetes.io/tls", "stringData": { "tls.key": MARKER } }),
+        ),
+    ] {
+        let refused = client.post(SECRETS, &wrong).await.unwrap();
+        assert!(refused.code >= 400, "{what}: {}", refused.text());
+        keep(what, refused);
+    }
+    let retyped = json!({ "type": "Opaque2", "stringData": { "password": MARKER } });
+    keep("retyped", client.merge(&one, &retyped).await.unwrap());
+    let stranger = server.client().with("impersonate-user", "eve");
+    keep("a stranger's write", stranger.post(SECRETS, &secret(MARKER)).await.unwrap());
+
+    // It is looked for where it should not be.
+    let verifications = "/apis/groundplane.dev/v1alpha1/verifications";
+    for path in [
+        format!("{one}/history"),
+        format!("{one}/history?diff=true"),
+        format!("{one}/referrers"),
+        "/apis/groundplane.dev/v1alpha1/search?q=planted".to_owned(),
+        "/apis/activity.miloapis.com/v1alpha1/activities".to_owned(),
+        "/api/v1/namespaces/default/events".to_owned(),
+        "/metrics".to_owned(),
+        "/readyz?verbose".to_owned(),
+        "/openapi/v2".to_owned(),
+    ] {
+        keep(&path, client.get(&path).await.unwrap());
+    }
+    let window = json!({ "startTime": "now-1h", "endTime": "now", "limit": 1000 });
+    for plural in ["activityqueries", "auditlogqueries", "eventqueries"] {
+        let path = format!("/apis/activity.miloapis.com/v1alpha1/{plural}");
+        let kind = match plural {
+            "activityqueries" => "ActivityQuery",
+            "auditlogqueries" => "AuditLogQuery",
+            _ => "EventQuery",
+        };
+        let query = json!({ "apiVersion": "activity.miloapis.com/v1alpha1", "kind": kind, "spec": window });
+        let answer = client.post(&path, &query).await.unwrap();
+        assert_eq!(answer.code, 201, "{}", answer.text());
+        assert!(plural != "activityqueries" || answer.text().contains("Secret planted"), "{}", answer.text());
+        keep(plural, answer);
+    }
+    let table =
+        client.apart().with("accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json");
+    keep("table", table.get(&format!("{SECRETS}?includeObject=None")).await.unwrap());
+    keep("verification", client.post(verifications, &json!({})).await.unwrap());
+    keep("rotation", client.post("/apis/groundplane.dev/v1alpha1/keyrotations", &json!({})).await.unwrap());
+    keep("backup", client.post("/apis/groundplane.dev/v1alpha1/backups", &json!({})).await.unwrap());
+    let steps = json!({ "steps": 1 });
+    assert_eq!(client.post(&format!("{one}/undo"), &steps).await.unwrap().code, 200);
+    assert_eq!(client.delete(&format!("{SECRETS}/second")).await.unwrap().code, 200);
+    assert_eq!(client.post(&format!("{SECRETS}/second/restore"), &json!({})).await.unwrap().code, 201);
+
+    // The command line shows, describes, compares and bundles.
+    let bundle = folder.path().join("bundle.tar.gz");
+    let manifest = folder.path().join("changed.yaml");
+    std::fs::write(&manifest, changed.to_string()).unwrap();
+    for words in [
+        vec!["get", "secrets", "-o", "wide"],
+        vec!["describe", "secret", "planted"],
+        vec!["history", "secret", "planted", "--diff"],
+        vec!["diff", "-f", manifest.to_str().unwrap()],
+        vec!["plan", "-f", manifest.to_str().unwrap()],
+        vec!["activity", "secrets", "-o", "json"],
+        vec!["doctor"],
+        vec!["support-bundle", bundle.to_str().unwrap()],
+    ] {
+        let ran = Command::new(GROUNDPLANE)
+            .args(&words)
+            .env("KUBECONFIG", server.kubeconfig())
+            .env("HOME", folder.path())
+            .output()
+            .unwrap();
+        for stream in [ran.stdout, ran.stderr] {
+            answers.push((words.join(" "), stream));
+        }
+    }
+    let unpacked = Command::new("gzip").args(["-dc", bundle.to_str().unwrap()]).output().unwrap();
+    assert!(unpacked.status.success() && unpacked.stdout.len() > 1000);
+    answers.push(("bundle".to_owned(), unpacked.stdout));
+    for (what, bytes) in &answers {
+        assert!(!has_marker(bytes), "{what} shows it: {}", String::from_utf8_lossy(bytes));
+    }
+
+    // Whoever may read Secrets is shown it when they ask, and the audit log knows.
+    let revealed = client.get(&one).await.unwrap();
+    assert!(has_marker(&revealed.body), "{}", revealed.text());
+    let said = server.said();
+    server.stop();
+    assert!(said.contains("answered"), "debug lines are there to be looked through: {said}");
+    assert!(!has_marker(said.as_bytes()), "the log shows it");
+    let audit = std::fs::read_to_string(data.join("audit.log")).unwrap();
+    let is_reveal = |line: &&str| line.contains("\"verb\":\"get\"") && line.contains("\"name\":\"planted\"");
+    assert!(audit.lines().any(|line| is_reveal(&line)), "the reveal was noted down");
+    let all = files(&data);
+    assert!(all.len() >= 5, "{all:?}");
+    for file in all {
+        assert!(!has_marker(&std::fs::read(&file).unwrap()), "{} holds it", file.display());
+    }
+}
+
+#[tokio::test]
+async fn the_sealing_key_is_replaced_while_the_server_runs() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(GROUNDPLANE, &data, &[]).unwrap();
+    let client = server.client();
+    assert_eq!(client.post(SECRETS, &secret("one")).await.unwrap().code, 201);
+    let keys = server.data().join("store").join("sealing.keys");
+    let before = std::fs::read_to_string(&keys).unwrap();
+    let stranger = server.client().with("impersonate-user", "eve");
+    let rotations = "/apis/groundplane.dev/v1alpha1/keyrotations";
+    assert_eq!(stranger.post(rotations, &json!({})).await.unwrap().code, 403);
+    let rotated = client.post(rotations, &json!({})).await.unwrap();
+    assert_eq!(rotated.code, 201, "{}", rotated.text());
+    let key = rotated.json()["status"]["key"].as_str().unwrap().to_owned();
+    let after = std::fs::read_to_string(&keys).unwrap();
+    assert!(after.contains(&key) && !before.contains(&key));
+    assert!(
+        !rotated
+            .text()
+            .contains(after.lines().find(|line| line.starts_with(&key)).unwrap().split(' ').nth(1).unwrap())
+    );
+    // What was sealed before opens, and so does what is sealed now; also with the old key gone, after another start.
+    assert_eq!(client.get(&format!("{SECRETS}/planted")).await.unwrap().json()["data"]["password"], "b25l");
+    let other = json!({ "metadata": { "name": "later" }, "stringData": { "a": "two" } });
+    assert_eq!(client.post(SECRETS, &other).await.unwrap().code, 201);
+    server.stop();
+    let fresh: String = after
+        .lines()
+        .filter(|line| line.starts_with('#') || line.starts_with(&key))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    std::fs::write(&keys, fresh).unwrap();
+    let again = Server::start(GROUNDPLANE, &data, &[]).unwrap();
+    let client = again.client();
+    assert_eq!(client.get(&format!("{SECRETS}/planted")).await.unwrap().json()["data"]["password"], "b25l");
+    assert_eq!(client.get(&format!("{SECRETS}/later")).await.unwrap().json()["data"]["a"], "dHdv");
+}

@@ -1,0 +1,3 @@
+//! What a site talks to, simulated: each part speaks the real protocol on a port of its own.
+
+pub mod oidc;
