@@ -47,7 +47,9 @@ pub async fn run(exec: &Value, server: &str) -> Result<Given, Failure> {
         let failure = Failure::other(format!("getting credentials: exec: {program}: {why}"));
         if hint.is_empty() { failure } else { failure.note(hint.to_owned()) }
     };
-    let ended = command.output().await.map_err(|error| failed(&error))?;
+    // What it says to people goes to their terminal: `output` would keep it.
+    let child = command.spawn().map_err(|error| failed(&error))?;
+    let ended = child.wait_with_output().await.map_err(|error| failed(&error))?;
     if !ended.status.success() {
         return Err(failed(&ended.status));
     }

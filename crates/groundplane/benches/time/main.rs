@@ -5,6 +5,7 @@
     reason = "a bench that can't go on ends, and tells what it found"
 )]
 
+mod activity;
 mod history;
 mod past;
 mod planes;
@@ -25,7 +26,7 @@ pub struct Arguments {
     #[arg(long)]
     pub quick: bool,
 
-    /// Only these parts: history, past, plans, planes.
+    /// Only these parts: activity, history, past, plans, planes.
     #[arg(long, num_args = 1.., value_name = "PART")]
     pub only: Vec<String>,
 
@@ -50,6 +51,9 @@ async fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let wanted = |part: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == part);
     let mut report = Report::default();
+    if wanted("activity") {
+        activity::measure(&arguments, &mut report).await;
+    }
     if wanted("history") {
         history::measure(&arguments, &mut report).await;
     }

@@ -107,14 +107,22 @@ async fn a_day_in_a_rack_reads_as_sentences() {
     );
     // By actor, kind, object, verb and words.
     assert_eq!(summaries(&client, json!({ "actorName": "bob@example.com" })).await.len(), 2);
-    assert_eq!(summaries(&client, json!({ "resourceKind": "Rack" })).await.len(), 1);
-    assert_eq!(summaries(&client, json!({ "filter": "spec.resource.name == 'node-7'" })).await.len(), 4);
+    assert_eq!(summaries(&client, json!({ "resourceKind": "Rack", "changeSource": "human" })).await.len(), 1);
+    assert_eq!(
+        summaries(
+            &client,
+            json!({ "filter": "spec.resource.name == 'node-7' && spec.changeSource == 'human'" })
+        )
+        .await
+        .len(),
+        4
+    );
     assert_eq!(
         summaries(&client, json!({ "verb": "delete" })).await,
         ["bob@example.com deleted Node node-7"]
     );
     assert_eq!(summaries(&client, json!({ "search": "PLACED r12" })).await.len(), 1);
-    let of_two = "spec.resource.kind in ['Site', 'Region'] && !spec.summary.contains('deleted')";
+    let of_two = "spec.resource.kind in ['Site', 'Region'] && spec.summary.startsWith('alice')";
     assert_eq!(summaries(&client, json!({ "filter": of_two })).await.len(), 2);
     // Pages go on where the last ended, and show nothing twice.
     let mut seen = Vec::new();
