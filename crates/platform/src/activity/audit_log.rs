@@ -140,7 +140,7 @@ fn lines(
     let mut ended_early = false;
     let there = read_back(file, from, |line, place| {
         let event: Option<Value> = serde_json::from_slice(line).ok();
-        let time = event.as_ref().and_then(|event| received(event));
+        let time = event.as_ref().and_then(received);
         if time.is_some_and(|time| time.saturating_add(SLACK) < window.start) {
             return ControlFlow::Break(());
         }

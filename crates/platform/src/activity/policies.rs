@@ -19,24 +19,29 @@ use super::sentences::shipped;
 /// Where policies are.
 pub const PLURAL: &str = "activitypolicies";
 
+/// Group and kind.
+type KindName = (String, String);
+/// The policies of each kind, in the order they are tried.
+type ByKind = HashMap<KindName, Vec<Arc<Policy>>>;
+
 /// All policies, each read once.
 #[derive(Default)]
 pub struct Policies {
     written: Mutex<Written>,
-    shipped: Mutex<HashMap<(String, String), Option<Arc<Policy>>>>,
+    shipped: Mutex<HashMap<KindName, Option<Arc<Policy>>>>,
 }
 
 #[derive(Default)]
 struct Written {
     /// The versions of all that were read.
     seen: Vec<Version>,
-    by_kind: Arc<HashMap<(String, String), Vec<Arc<Policy>>>>,
+    by_kind: Arc<ByKind>,
 }
 
 /// The policies of one moment.
 pub struct InForce<'a> {
     policies: &'a Policies,
-    written: Arc<HashMap<(String, String), Vec<Arc<Policy>>>>,
+    written: Arc<ByKind>,
 }
 
 impl Policies {
@@ -47,7 +52,7 @@ impl Policies {
         let seen: Vec<Version> = snapshot.list(prefix.as_bytes()).map(|(_, entry)| entry.version()).collect();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.seen != seen {
-            let mut by_kind: HashMap<(String, String), Vec<Arc<Policy>>> = HashMap::new();
+            let mut by_kind: ByKind = HashMap::new();
             for (key, entry) in snapshot.list(prefix.as_bytes()) {
                 let object = api.reveal(key, entry).ok().and_then(|bytes| encode::read(&bytes).ok());
                 let Some(spec) = object.as_ref().and_then(|object| object.get("spec")) else { continue };

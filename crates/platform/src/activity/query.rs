@@ -205,7 +205,7 @@ pub async fn page(
     let policies = activities.policies.in_force(api);
     let mut below = ended.map_or(Version::new(u64::MAX), |ended| Version::new(ended.below));
     let mut told_events = ended.and_then(|ended| ended.events.clone());
-    let mut events = events::in_window(api, &sight, &call.plane, asked.window);
+    let mut events = events::in_window(api, sight, &call.plane, asked.window);
     events.retain(|event| {
         told_events
             .as_ref()
