@@ -17,6 +17,7 @@ use crate::request::accept::Accept;
 use crate::request::path::Target;
 use crate::request::query::WriteOptions;
 use crate::review;
+use crate::write::admit;
 
 /// A question that is answered at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +74,9 @@ impl Review {
         };
         let mut object = object;
         if self != Review::TokenRequest {
+            admit::matches_path(call, &object, false)?;
+            let namespace = Some(call.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+            object.set_meta("namespace", namespace.map(Value::from));
             crate::write::ownership::on_write(call, None, &mut object, &options);
         }
         let answered = match self {
