@@ -176,7 +176,8 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
     let parts = parts.map(|part| Listed { name: part.name, verbs: part.verbs, of: part.listed_kind() });
     let questions = kind.questions.iter().map(|question| {
         let of = Some(("groundplane.dev", "v1alpha1", question.answer_kind));
-        Listed { name: question.name, verbs: &["get"], of }
+        let verbs: &[&str] = if question.takes_body { &["create", "get"] } else { &["get"] };
+        Listed { name: question.name, verbs, of }
     });
     parts.chain(questions).collect()
 }

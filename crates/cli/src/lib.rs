@@ -10,6 +10,7 @@ mod console;
 mod discovery;
 mod docs;
 mod failure;
+pub mod fetch;
 mod flags;
 mod global;
 mod kubeconfig;
@@ -17,6 +18,7 @@ mod locate;
 mod manifests;
 mod names;
 mod print;
+mod server;
 mod session;
 mod tabs;
 
@@ -24,6 +26,7 @@ pub use command::Command;
 pub use console::Console;
 pub use flags::plain_booleans;
 pub use global::Global;
+pub use server::{Refused, Server, path_segment};
 
 /// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a
 /// command says.

@@ -1,6 +1,10 @@
 //! `groundplane design check-hardware`: machines as they were built, beside the site as it was designed.
 
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    path::PathBuf,
+};
 
 use clap::{Args, ValueEnum};
 use design::{
@@ -21,14 +25,16 @@ use crate::{
 #[derive(Args)]
 #[command(
     after_help = "Ends with 0 if every machine that was looked at is as designed, with 1 if one is not.\n\nExample:\n  \
-    groundplane design check-hardware site/ --lshw controller01=lshw.xml --inventory nodes.yaml"
+    groundplane design check-hardware site/ --lshw controller01=lshw.xml --inventory nodes.yaml\n  \
+    groundplane design check-hardware -n airsloop"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     sources: Sources,
     #[command(flatten)]
     hardware: HardwareFiles,
-    /// Nodes of the inventory, as `kubectl get nodes.inventory.miloapis.com -o yaml` prints them.
+    /// Nodes of the inventory, as `kubectl get nodes.inventory.miloapis.com -o yaml` prints them. A design on a server is
+    /// compared with the inventory there unless said.
     #[arg(long, value_name = "FILE")]
     inventory: Vec<PathBuf>,
     /// Print what agrees or was not seen as well.
@@ -48,13 +54,25 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    if arguments.hardware.is_empty() && arguments.inventory.is_empty() {
+    let asks_server = arguments.sources.is_server() && arguments.inventory.is_empty();
+    if arguments.hardware.is_empty() && arguments.inventory.is_empty() && !asks_server {
         let advice = "there is nothing to compare with; give --lshw NODE=FILE or --inventory FILE";
         return Err(Trouble::Asked(advice.to_owned()));
     }
     let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
     let mut listed = inventory(&arguments.inventory)?;
+    if asks_server {
+        let nodes = streams.server()?.get("/apis/inventory.miloapis.com/v1alpha1/nodes", &[])?;
+        let designed: HashSet<&str> = documents.iter().map(|document| document.name()).collect();
+        for object in nodes["items"].as_array().into_iter().flatten() {
+            let mut object = object.clone();
+            object["apiVersion"] = json!("inventory.miloapis.com/v1alpha1");
+            object["kind"] = json!("Node");
+            let node = InventoryNode::of(&object).filter(|node| designed.contains(node.name.as_str()));
+            listed.extend(node.map(|node| (node.name.clone(), node)));
+        }
+    }
     let compiled = compile(&documents, &lshw);
     let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
     let profiles: HashMap<&str, &HardwareProfile> =

@@ -4,12 +4,13 @@ use clap::{Args, ValueEnum};
 use design::{
     compile::{Compiled, Outcome, compile, unparsable_as_drydock_json},
     document::LoadError,
+    provenance,
 };
 
 use crate::{
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
-    provenance,
+    server::Secrecy,
     sources::{Read, Sources},
 };
 
@@ -17,7 +18,8 @@ use crate::{
 #[command(after_help = "Ends with 0 if the site compiles, with 1 if it does not.\n\nExamples:\n  \
     groundplane design compile site.yaml -o tree\n  \
     groundplane design compile treasuremap --site airsloop -o drydock-json\n  \
-    groundplane design compile site/ --lshw controller01=lshw.xml -o drydock-json")]
+    groundplane design compile site/ --lshw controller01=lshw.xml -o drydock-json\n  \
+    groundplane design compile -n airsloop --at live -o yaml")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     sources: Sources,
@@ -37,12 +39,19 @@ enum Form {
     Tree,
     /// The same for programs.
     Json,
+    /// The same as YAML.
+    Yaml,
     /// The shape in which Drydock prints a design, secrets included.
     DrydockJson,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let Read { documents, writers } = match arguments.sources.read(streams) {
+    // Drydock prints what it would use, secrets included.
+    let secrecy = match arguments.output {
+        Form::DrydockJson => Secrecy::Read,
+        Form::Tree | Form::Json | Form::Yaml => Secrecy::Hidden,
+    };
+    let Read { documents, writers } = match arguments.sources.read_with(secrecy, streams) {
         Err(Trouble::Load(LoadError::Yaml(error))) if matches!(arguments.output, Form::DrydockJson) => {
             writeln!(streams.out, "{:#}", unparsable_as_drydock_json(&error))?;
             return Ok(Ended::NotWell);
@@ -57,17 +66,23 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
             writeln!(streams.out, "{:#}", compiled.to_drydock_json())?;
             return Ok(Ended::well_if(compiled.site().is_some()));
         }
-        Form::Tree | Form::Json if compiled.site().is_none() => return Ok(refused(&compiled, streams)),
+        Form::Tree | Form::Json | Form::Yaml if compiled.site().is_none() => {
+            return Ok(refused(&compiled, streams));
+        }
         Form::Tree => {
             for node in compiled.site().into_iter().flat_map(|site| &site.nodes) {
                 provenance::write_node(streams.out, node, &writers)?;
             }
         }
-        Form::Json => {
+        Form::Json | Form::Yaml => {
             let nodes = compiled.site().into_iter().flat_map(|site| &site.nodes);
             let printed: serde_json::Value =
                 nodes.map(|node| (node.name().to_owned(), provenance::node_json(node, &writers))).collect();
-            writeln!(streams.out, "{:#}", serde_json::json!({ "nodes": printed }))?;
+            let printed = serde_json::json!({ "nodes": printed });
+            match arguments.output {
+                Form::Yaml => write!(streams.out, "{}", krm::encode::to_yaml(&printed))?,
+                _ => writeln!(streams.out, "{printed:#}")?,
+            }
         }
     }
     Ok(Ended::Well)

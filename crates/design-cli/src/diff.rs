@@ -5,29 +5,36 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use design::{
     compile::{Compiled, LshwInputs, compile},
-    reach::{NodeChange, ValueChange, Was, reach},
+    document::Document,
+    inherit::is_secret,
+    reach::{NodeChange, reach},
+    yaml::{Node, Value as Yaml},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     compile::refused,
     outcome::{Ended, Streams, Trouble},
+    server::{Place, Secrecy, State},
     sources::Layers,
 };
 
 #[derive(Args)]
 #[command(
-    after_help = "Ends with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/"
+    after_help = "A state is a file or folder, or one of the design on the server: @3 is a revision, @live what is in force, \
+    @documents the documents as they are. Without any, what is in force is compared with the documents; with one, the documents \
+    with it.\n\nEnds with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/\n  \
+    groundplane design diff -n airsloop @3 @4\n  groundplane design diff -n airsloop site/"
 )]
 pub(crate) struct Arguments {
-    /// The earlier state.
-    #[arg(value_name = "BEFORE")]
-    before: PathBuf,
-    /// The later state.
-    #[arg(value_name = "AFTER")]
-    after: PathBuf,
+    /// The earlier state, and the later one.
+    #[arg(value_name = "STATE", num_args = 0..=2)]
+    states: Vec<String>,
     #[command(flatten)]
     layers: Layers,
+    /// The design on the server; the only one of the namespace unless said.
+    #[arg(long, value_name = "NAME")]
+    design: Option<String>,
     /// What is printed.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
     output: Form,
@@ -39,73 +46,66 @@ enum Form {
     Text,
     /// For programs.
     Json,
+    /// The same as YAML.
+    Yaml,
     /// The names of the nodes.
     Name,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let mut state = |path: &PathBuf| -> Result<Compiled, Trouble> {
-        let documents = arguments.layers.read(std::slice::from_ref(path), streams)?.documents;
+    let (before, after) = match &arguments.states[..] {
+        [before, after] => (before.as_str(), after.as_str()),
+        [after] => ("@documents", after.as_str()),
+        _ => ("@live", "@documents"),
+    };
+    let is_mixed = before.starts_with('@') != after.starts_with('@');
+    let mut state = |text: &str| -> Result<Compiled, Trouble> {
+        let mut documents = arguments.documents(text, streams)?;
+        // What a server keeps apart is not compared with what a file holds: who may see the one may not see the other.
+        if is_mixed {
+            documents.iter_mut().for_each(without_secrets);
+        }
         Ok(compile(&documents, &LshwInputs::new()))
     };
-    let (before, after) = (state(&arguments.before)?, state(&arguments.after)?);
+    let (before, after) = (state(before)?, state(after)?);
     let (Some(old), Some(new)) = (before.site(), after.site()) else {
         refused(&before, streams);
         refused(&after, streams);
         return Ok(Ended::InTrouble);
     };
     let changes = reach(old, new);
+    let printed = || json!({ "nodes": changes.iter().map(NodeChange::to_json).collect::<Vec<_>>() });
     match arguments.output {
         Form::Name => changes.iter().try_for_each(|one| writeln!(streams.out, "{}", one.node()))?,
-        Form::Json => {
-            let printed = json!({ "nodes": changes.iter().map(as_json).collect::<Vec<_>>() });
-            writeln!(streams.out, "{printed:#}")?;
-        }
+        Form::Json => writeln!(streams.out, "{:#}", printed())?,
+        Form::Yaml => write!(streams.out, "{}", krm::encode::to_yaml(&printed()))?,
         Form::Text => {
-            changes.iter().try_for_each(|one| write_text(streams, one))?;
+            changes.iter().try_for_each(|one| writeln!(streams.out, "{one}"))?;
             writeln!(streams.out, "{} of {} nodes differ", changes.len(), new.nodes.len())?;
         }
     }
     Ok(Ended::well_if(changes.is_empty()))
 }
 
-fn write_text(streams: &mut Streams<'_>, change: &NodeChange) -> Result<(), Trouble> {
-    match change {
-        NodeChange::Added { node } => writeln!(streams.out, "+ {node}")?,
-        NodeChange::Removed { node } => writeln!(streams.out, "- {node}")?,
-        NodeChange::Changed { node, values } => {
-            writeln!(streams.out, "~ {node}")?;
-            for value in values {
-                writeln!(streams.out, "    {}", line(value))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn line(change: &ValueChange) -> String {
-    let by = |was: &Was| was.by.as_ref().map_or_else(String::new, |by| format!("  [{by}]"));
-    match (&change.before, &change.after) {
-        (Some(before), Some(after)) => {
-            format!("{}: {} -> {}{}", change.path, before.shown(), after.shown(), by(after))
-        }
-        (None, Some(after)) => format!("+ {}: {}{}", change.path, after.shown(), by(after)),
-        (Some(before), None) => format!("- {}: {}{}", change.path, before.shown(), by(before)),
-        (None, None) => "the same values in another order".to_owned(),
+impl Arguments {
+    fn documents(&self, text: &str, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
+        let Some(state) = text.strip_prefix('@') else {
+            return Ok(self.layers.read(&[PathBuf::from(text)], streams)?.documents);
+        };
+        let state: State = state.parse().map_err(Trouble::Asked)?;
+        let place = Place::find(self.design.as_deref(), streams)?;
+        Ok(place.read(state, Secrecy::Hidden, streams)?.documents)
     }
 }
 
-fn as_json(change: &NodeChange) -> Value {
-    let was = |was: &Option<Was>| was.as_ref().map(|was| was.shown().to_owned());
-    match change {
-        NodeChange::Added { node } => json!({ "node": node, "change": "added" }),
-        NodeChange::Removed { node } => json!({ "node": node, "change": "removed" }),
-        NodeChange::Changed { node, values } => {
-            let values: Vec<Value> = values
-                .iter()
-                .map(|one| json!({ "path": one.path, "before": was(&one.before), "after": was(&one.after) }))
-                .collect();
-            json!({ "node": node, "change": "changed", "values": values })
+/// Puts one text where secrets are.
+fn without_secrets(document: &mut Document) {
+    let Yaml::Map(data) = &mut document.data.value else { return };
+    let Some(Node { value: Yaml::Map(oob), .. }) = data.get_mut("oob") else { return };
+    let keys: Vec<String> = oob.iter().filter_map(|(key, _)| key.as_str().map(str::to_owned)).collect();
+    for key in keys.iter().filter(|key| !key.starts_with('!') && is_secret(&format!("oob.{key}"))) {
+        if let Some(value) = oob.get_mut(key) {
+            value.value = Yaml::String("(hidden)".to_owned());
         }
     }
 }

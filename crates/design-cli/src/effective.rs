@@ -4,18 +4,19 @@ use clap::{Args, ValueEnum};
 use design::{
     compile::{Site, compile},
     inherit::explain,
+    provenance,
 };
 
 use crate::{
     compile::refused,
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
-    provenance,
     sources::{Read, Sources},
 };
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundplane design effective controller01 site/")]
+#[command(after_help = "Examples:\n  groundplane design effective controller01 site/\n  \
+    groundplane design effective controller01 -n airsloop --at live")]
 pub(crate) struct Arguments {
     /// The name of a node, or of a host profile.
     name: String,
@@ -34,6 +35,8 @@ enum Form {
     Tree,
     /// For programs.
     Json,
+    /// The same as YAML.
+    Yaml,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
@@ -46,6 +49,9 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         match arguments.output {
             Form::Tree => provenance::write_node(streams.out, node, &writers)?,
             Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node, &writers))?,
+            Form::Yaml => {
+                write!(streams.out, "{}", krm::encode::to_yaml(&provenance::node_json(node, &writers)))?
+            }
         }
     } else if let Some(profile) = site.profiles.iter().find(|profile| profile.document.name == *name) {
         let values = explain(&profile.effective);
@@ -56,6 +62,10 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
             }
             Form::Json => {
                 writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective, &writers))?
+            }
+            Form::Yaml => {
+                let printed = provenance::values_json(&values, &profile.effective, &writers);
+                write!(streams.out, "{}", krm::encode::to_yaml(&printed))?;
             }
         }
     } else {

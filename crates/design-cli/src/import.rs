@@ -1,74 +1,48 @@
-//! `groundplane design import`: an Airship site, rendered and written in three folders.
+//! `groundplane design import`: a site, rendered, brought onto a server or into three folders.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+mod to_folder;
+mod to_server;
+
+use std::path::PathBuf;
 
 use clap::Args;
-use design::{
-    compile::{LshwInputs, compile},
-    document::{Document, native},
-};
 
 use crate::{
     outcome::{Ended, Streams, Trouble},
-    sources::Sources,
+    sources::Layers,
 };
 
 #[derive(Args)]
 #[command(
-    after_help = "The folders written are `formation` (what is of this site: networks, racks, nodes), `hardware` \
-    (models of machine) and `profiles` (what hosts share).\n\nExample:\n  \
+    after_help = "On the server every document becomes an object of the namespace, and all of them one commit. Secrets of BMCs go \
+    into Secrets.\nA folder gets the folders `formation` (what is of this site: networks, racks, nodes), `hardware` \
+    (models of machine) and `profiles` (what hosts share).\n\nExamples:\n  \
+    groundplane design import site/ -n airsloop --dry-run\n  \
+    groundplane design import treasuremap --site airsloop -n airsloop\n  \
+    groundplane design import addresses.yaml -n airsloop --source ipam\n  \
     groundplane design import treasuremap --site airsloop --to airsloop"
 )]
 pub(crate) struct Arguments {
+    /// Files, folders (read at any depth), the root of an Airship repository, or a reference such as
+    /// `deckhand+https://…`.
+    #[arg(required = true, value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
-    sources: Sources,
-    /// The folder to write to; it is made, and must be empty.
+    layers: Layers,
+    /// Write it into this folder instead; it is made, and must be empty.
     #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    to: Option<PathBuf>,
     /// Write into a folder that is not empty: files of the same name are written over.
-    #[arg(long)]
+    #[arg(long, requires = "to")]
     force: bool,
+    #[command(flatten)]
+    server: to_server::Options,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?.documents;
-    let (ours, others): (Vec<Document>, Vec<Document>) =
-        documents.into_iter().partition(native::is_of_a_design);
-    if ours.is_empty() {
-        return Err(Trouble::Asked("there is no document of a design among the sources".to_owned()));
+    let documents = arguments.layers.read(&arguments.paths, streams)?.documents;
+    match &arguments.to {
+        Some(folder) => to_folder::write_all(documents, folder, arguments.force, streams),
+        None => to_server::bring(documents, &arguments.server, streams),
     }
-    if !arguments.force && fs::read_dir(&arguments.to).is_ok_and(|mut entries| entries.next().is_some()) {
-        let folder = arguments.to.display();
-        return Err(Trouble::Asked(format!("{folder} is not empty; name another folder, or say --force")));
-    }
-    let mut secrets = 0;
-    for document in &ours {
-        let (place, text) = native::file_of(document);
-        secrets += usize::from(native::holds_secrets(document));
-        write(&arguments.to.join(place), &text)?;
-    }
-    writeln!(streams.out, "{} documents written to {}", ours.len(), arguments.to.display())?;
-    if !others.is_empty() {
-        streams.note(format_args!("{} documents of other kinds were left where they are", others.len()));
-    }
-    if secrets > 0 {
-        streams.note(format_args!(
-            "{secrets} of the documents hold secrets in clear text: keep the folder from other people's eyes"
-        ));
-    }
-    let compiled = compile(&ours, &LshwInputs::new());
-    if compiled.site().is_none() {
-        streams.note("the site does not compile yet; `groundplane design validate` tells why");
-    }
-    Ok(Ended::Well)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Trouble> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| Trouble::file("make", folder, source))?;
-    }
-    fs::write(path, text).map_err(|source| Trouble::file("write", path, source))
 }

@@ -1,4 +1,4 @@
-//! The commands under `groundplane design`: they read a site from files, and need no server.
+//! The commands under `groundplane design`: they read a site from files, and need no server; without files they ask one.
 //!
 //! One file per command, named as it is typed. Every command takes the streams it writes to, and answers with what the shell
 //! shall see: 0 when all is well, 1 when the design is not, 2 when it could not be looked at.
@@ -8,12 +8,15 @@ mod compile;
 mod diff;
 mod documents;
 mod effective;
+mod elsewhere;
 mod explain;
 mod hardware_files;
 mod import;
 mod outcome;
 mod pages;
-mod provenance;
+mod promote;
+mod rollback;
+mod server;
 mod sources;
 mod validate;
 
@@ -40,8 +43,12 @@ enum Command {
     Diff(diff::Arguments),
     /// List the documents of a site, of any kind, by what they hold.
     Documents(documents::Arguments),
-    /// Bring an Airship site: render it and write it in three folders.
+    /// Bring a site: onto the server in one commit, or rendered into three folders.
     Import(import::Arguments),
+    /// Keep the documents on the server as a revision, and put it in force.
+    Promote(promote::Arguments),
+    /// Put an earlier revision in force again.
+    Rollback(rollback::Arguments),
     /// Compare machines as they were built with the site as it was designed.
     CheckHardware(check_hardware::Arguments),
     /// Print the page about a code that `validate` told.
@@ -57,6 +64,8 @@ pub fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Ended {
         Command::Diff(arguments) => diff::run(arguments, streams),
         Command::Documents(arguments) => documents::run(arguments, streams),
         Command::Import(arguments) => import::run(arguments, streams),
+        Command::Promote(arguments) => promote::run(arguments, streams),
+        Command::Rollback(arguments) => rollback::run(arguments, streams),
         Command::CheckHardware(arguments) => check_hardware::run(arguments, streams),
         Command::Explain(arguments) => explain::run(arguments, streams),
     };

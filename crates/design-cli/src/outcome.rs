@@ -7,6 +7,7 @@ use std::{
     process::{ExitCode, Termination},
 };
 
+use cli::{Global, Refused, Server, fetch::NotFetched};
 use design::{deckhand::Problem, document::LoadError};
 use thiserror::Error as ThisError;
 
@@ -38,12 +39,30 @@ impl Termination for Ended {
     }
 }
 
-/// Where a command writes.
+/// Where a command writes, and the server it asks, should it ask one.
 pub struct Streams<'s> {
     /// What was asked for.
     pub out: &'s mut dyn Write,
     /// What is said beside it.
     pub err: &'s mut dyn Write,
+    global: Global,
+    server: Option<Server>,
+}
+
+impl<'s> Streams<'s> {
+    /// Streams, and how a server is reached.
+    pub fn new(out: &'s mut dyn Write, err: &'s mut dyn Write, global: Global) -> Streams<'s> {
+        Streams { out, err, global, server: None }
+    }
+
+    /// The server that the options, or the kubeconfig, name.
+    pub(crate) fn server(&mut self) -> Result<&mut Server, Trouble> {
+        let server = match self.server.take() {
+            Some(server) => server,
+            None => Server::new(self.global.clone())?,
+        };
+        Ok(self.server.insert(server))
+    }
 }
 
 impl Streams<'_> {
@@ -56,6 +75,10 @@ impl Streams<'_> {
         // Who stops listening, as `head` does, has seen enough.
         if matches!(trouble, Trouble::Write(error) if error.kind() == io::ErrorKind::BrokenPipe) {
             return Ended::Well;
+        }
+        if let Trouble::Server(refused) = trouble {
+            self.note(refused);
+            return Ended::InTrouble;
         }
         let mut told = trouble.to_string();
         let mut source = trouble.source();
@@ -92,6 +115,12 @@ pub(crate) enum Trouble {
         /// What the system said.
         source: io::Error,
     },
+    /// The server did not do what was asked of it.
+    #[error(transparent)]
+    Server(#[from] Refused),
+    /// A design that is elsewhere is not to be had.
+    #[error(transparent)]
+    Elsewhere(#[from] NotFetched),
     /// The arguments do not fit the site.
     #[error("{0}")]
     Asked(String),

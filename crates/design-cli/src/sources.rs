@@ -5,19 +5,30 @@ use std::path::PathBuf;
 use clap::Args;
 use design::{
     deckhand::{MissingSource, render_with},
-    document::{DesignReference, Document, Writers, airship, load},
+    document::{Document, Writers, airship, load, parse},
 };
 
-use crate::outcome::{Streams, Trouble};
+use crate::{
+    elsewhere::{Credentials, Located},
+    outcome::{Streams, Trouble},
+    server::{Place, Secrecy, State},
+};
 
-/// Where the documents are.
+/// Where the documents are: in files, or on a server where no file is given.
 #[derive(Args, Clone)]
 pub(crate) struct Sources {
-    /// Files, folders (read at any depth), or the root of an Airship repository.
-    #[arg(required = true, value_name = "FILE|DIR")]
+    /// Files, folders (read at any depth), the root of an Airship repository, or a reference such as
+    /// `deckhand+https://…`. Without any, the design on the server.
+    #[arg(value_name = "FILE|DIR")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     layers: Layers,
+    /// The design on the server; the only one of the namespace unless said.
+    #[arg(long, value_name = "NAME", conflicts_with = "paths")]
+    design: Option<String>,
+    /// The state of the design on the server: the number of a revision, `live` or `documents`.
+    #[arg(long, value_name = "STATE", conflicts_with = "paths", default_value = "documents")]
+    at: State,
 }
 
 /// What was read.
@@ -37,11 +48,26 @@ pub(crate) struct Layers {
     /// Go on where a document takes a value, such as a secret, from one that is not there.
     #[arg(long)]
     allow_missing_sources: bool,
+    #[command(flatten)]
+    credentials: Credentials,
 }
 
 impl Sources {
+    /// What is to be shown; secrets on a server stay there.
     pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
+        self.read_with(Secrecy::Hidden, streams)
+    }
+
+    pub(crate) fn read_with(&self, secrecy: Secrecy, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
+        if self.is_server() {
+            return Place::find(self.design.as_deref(), streams)?.read(self.at, secrecy, streams);
+        }
         self.layers.read(&self.paths, streams)
+    }
+
+    /// Whether the design is on the server.
+    pub(crate) fn is_server(&self) -> bool {
+        self.paths.is_empty()
     }
 }
 
@@ -53,13 +79,28 @@ impl Layers {
             [path] => airship::Repository::of_site(path),
             _ => None,
         };
-        for path in &local(paths)? {
+        let mut fetched = Vec::new();
+        for path in paths {
+            let path = match self.credentials.locate(path, streams)? {
+                Located::Here(path) => path,
+                Located::Fetched(name, bytes) => {
+                    fetched.push((name, bytes));
+                    continue;
+                }
+            };
+            let path = &path;
             match alone.clone().or_else(|| airship::Repository::at(path)) {
                 Some(repository) => folders.extend(repository.folders_of(self.site.as_deref())?),
                 None => folders.push(path.clone()),
             }
         }
-        let loaded = load(folders)?;
+        let mut loaded = load(folders)?;
+        for (name, bytes) in fetched {
+            let more = parse(&name, &bytes)?;
+            loaded.documents.extend(more.documents);
+            loaded.warnings.extend(more.warnings);
+            loaded.passed_over.extend(more.passed_over);
+        }
         for warning in &loaded.warnings {
             streams.note(format_args!("{}: {}", warning.at, warning.message));
         }
@@ -95,19 +136,4 @@ impl Layers {
 /// Warnings of the rendering begin with the schema of the document they are about.
 fn is_of_a_design(warning: &str) -> bool {
     warning.starts_with("drydock/") || warning.starts_with("design.groundplane.dev/")
-}
-
-/// Paths as they are given; `file:///path` is one too. What would have to be fetched is not.
-fn local(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
-    let local = |path: &PathBuf| {
-        let Some(text) = path.to_str().filter(|text| text.contains("://")) else { return Ok(path.clone()) };
-        match text.parse() {
-            Ok(DesignReference::File(path)) => Ok(path),
-            Ok(elsewhere) => Err(Trouble::Asked(format!(
-                "{elsewhere} is not on this machine; fetch it, and give the file"
-            ))),
-            Err(error) => Err(Trouble::Asked(error.to_string())),
-        }
-    };
-    paths.iter().map(local).collect()
 }

@@ -6,7 +6,7 @@ use design::{
     user_kinds::UserKinds,
     validate::{Severity, Told, tell},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     hardware_files::HardwareFiles,
@@ -18,7 +18,7 @@ use crate::{
 #[command(
     after_help = "Ends with 0 if there is no error, with 1 if there is one, with 2 if the files cannot be read.\n\
     `groundplane design explain CODE` tells about a code.\n\n\
-    Examples:\n  groundplane design validate site/\n  groundplane design validate treasuremap --site airsloop --strict"
+    Examples:\n  groundplane design validate site/\n  groundplane design validate treasuremap --site airsloop --strict\n  groundplane design validate -n airsloop"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     match arguments.output {
         Form::Text => {
             for one in told.iter().filter(|one| !arguments.quiet || one.severity == Severity::Error) {
-                write_text(streams, one)?;
+                writeln!(streams.out, "{one}")?;
             }
             writeln!(streams.out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))?;
         }
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
             let printed = json!({
                 "errors": errors,
                 "warnings": warnings,
-                "findings": told.iter().map(as_json).collect::<Vec<_>>(),
+                "findings": told.iter().map(Told::to_json).collect::<Vec<_>>(),
             });
             writeln!(streams.out, "{printed:#}")?;
         }
@@ -73,34 +73,4 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
 
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn write_text(streams: &mut Streams<'_>, told: &Told) -> Result<(), Trouble> {
-    if let Some(at) = &told.at {
-        write!(streams.out, "{at}: ")?;
-    }
-    let severity = told.severity.as_str().to_ascii_lowercase();
-    write!(streams.out, "{severity}[{}]: {}", told.code, told.message)?;
-    if !told.documents.is_empty() {
-        write!(streams.out, " ({})", told.documents.join(", "))?;
-    }
-    writeln!(streams.out)?;
-    if !told.advice.is_empty() {
-        writeln!(streams.out, "    {}", told.advice)?;
-    }
-    Ok(())
-}
-
-fn as_json(told: &Told) -> Value {
-    json!({
-        "code": told.code,
-        "drydockId": told.drydock_id,
-        "severity": told.severity.as_str(),
-        "message": told.message,
-        "advice": told.advice,
-        "file": told.at.as_ref().map(|at| at.file.as_ref()),
-        "line": told.at.as_ref().map(|at| at.line),
-        "column": told.at.as_ref().map(|at| at.column),
-        "documents": told.documents,
-    })
 }

@@ -6,6 +6,8 @@ pub mod deckhand;
 pub mod document;
 pub mod inherit;
 pub mod model;
+pub mod object;
+pub mod provenance;
 pub mod reach;
 pub mod user_kinds;
 pub mod validate;

@@ -1,5 +1,7 @@
 //! What a change reaches: which nodes differ between two states of a site, and in what.
 
+mod told;
+
 use std::{collections::HashMap, fmt};
 
 use crate::{

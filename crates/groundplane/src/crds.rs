@@ -25,7 +25,7 @@ pub struct Arguments {
 
 /// Writes one document after the other.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let kinds = inventory::all();
+    let kinds = ours();
     for asked in &arguments.only {
         if !kinds.iter().any(|kind| is(kind, asked)) {
             return Err(Failure::new(
@@ -48,6 +48,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What other servers could serve as well.
+fn ours() -> Vec<Kind> {
+    let mut kinds = inventory::all();
+    kinds.extend(design_resources::all());
+    kinds
+}
+
 fn name(kind: &Kind) -> String {
     format!("{}.{}", kind.names.plural, kind.group)
 }
@@ -68,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_ours_is_a_definition_that_is_taken() {
-        for kind in inventory::all() {
+        for kind in ours() {
             let mut object = Object::from_value(crd::of_kind(&kind)).unwrap();
             crd::default(&mut object);
             crd::prepare_for_create(&mut object);

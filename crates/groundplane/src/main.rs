@@ -40,7 +40,7 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Make the keys and certificates of a server on etcd, without starting it.
     Keys(keys::Arguments),
-    /// Compile, validate and compare the design of a site, from files and without a server.
+    /// Compile, validate, compare and promote the design of a site, from files or on a server.
     Design(design_cli::Arguments),
     RestoreBackup(Box<restore_backup::Arguments>),
     #[command(flatten)]
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     let words = cli::plain_booleans(&command_line, std::env::args_os().collect());
     let matches = command_line.clone().get_matches_from(words);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let is_client = matches!(arguments.command, Command::Client(_));
+    let is_client = matches!(arguments.command, Command::Client(_) | Command::Design(_));
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
         eprintln!("groundplane: {option} means nothing here: it is for clients of a server");
         return ExitCode::from(2);
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Keys(arguments) => keys::run(&arguments),
-        Command::Design(arguments) => return design(&arguments),
+        Command::Design(design_arguments) => return design(&design_arguments, arguments.global),
         Command::RestoreBackup(arguments) => restore_backup::run(&arguments),
         Command::Client(command) => {
             let code = cli::run(*command, arguments.global, cli::Console::of_process(), command_line);
@@ -83,9 +83,9 @@ fn main() -> ExitCode {
 }
 
 /// The commands of a design write much and are done: what they write is gathered, and flushed at the end.
-fn design(arguments: &design_cli::Arguments) -> ExitCode {
-    let (mut out, mut err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
-    let ended = design_cli::run(arguments, &mut design_cli::Streams { out: &mut out, err: &mut err });
+fn design(arguments: &design_cli::Arguments, global: cli::Global) -> ExitCode {
+    let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
+    let ended = design_cli::run(arguments, &mut design_cli::Streams::new(&mut out, &mut err, global));
     // Whoever does not listen any more has seen enough.
     let _ = out.flush();
     ended.report()

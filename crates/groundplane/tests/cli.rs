@@ -5,6 +5,8 @@
 mod activity;
 #[path = "cli/completing.rs"]
 mod completing;
+#[path = "cli/designs.rs"]
+mod designs;
 #[path = "cli/documented.rs"]
 mod documented;
 #[path = "cli/files.rs"]

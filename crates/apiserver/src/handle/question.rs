@@ -36,10 +36,12 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
     }
     let seen = Seen { api: call.api.clone(), plane: call.plane.clone(), snapshot };
     let options: BTreeMap<String, String> = asked.query.pairs().cloned().collect();
-    let (name, asking) = (call.name.clone(), question.answer.clone());
+    let (name, namespace) = (call.name.clone(), call.namespace.clone());
+    let (body, asking) = (asked.body.clone(), question.answer.clone());
     // A large fleet takes a while to look at: others are answered meanwhile.
     let answered = tokio::task::spawn_blocking(move || {
-        asking(&Questioned { name: &name, options: &options, form }, &seen)
+        let asked = Questioned { name: &name, namespace: &namespace, body: &body, options: &options, form };
+        asking(&asked, &seen)
     });
     match answered.await.map_err(Status::internal)?? {
         Answered::Json(mut value) => {
@@ -112,6 +114,11 @@ impl Look for Seen {
 
     fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>> {
         let prefix = keys::of_kind(&self.plane, group, plural);
+        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
+    }
+
+    fn all_in(&self, group: &str, plural: &str, namespace: &str) -> Vec<Arc<Object>> {
+        let prefix = keys::in_namespace(&self.plane, group, plural, namespace);
         self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
     }
 

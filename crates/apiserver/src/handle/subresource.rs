@@ -29,6 +29,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
     if let Some(question) = question.filter(|_| target.rest.is_empty()) {
         return match verb {
             Verb::Get => super::question::answer(&call, question, &asked).await,
+            Verb::Create if question.takes_body => super::question::answer(&call, question, &asked).await,
             _ => Err(not_supported(&call.kind, verb.as_str())),
         };
     }

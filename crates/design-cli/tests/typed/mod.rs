@@ -22,7 +22,7 @@ struct Typed {
 pub fn design(arguments: &[&str]) -> Said {
     let typed = Typed::try_parse_from([&["design"], arguments].concat()).unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let ended = run(&typed.arguments, &mut Streams { out: &mut out, err: &mut err });
+    let ended = run(&typed.arguments, &mut Streams::new(&mut out, &mut err, cli::Global::default()));
     Said { out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), ended }
 }
 

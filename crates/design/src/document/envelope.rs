@@ -4,7 +4,10 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::yaml::{Map, Node, Position};
+use crate::{
+    object,
+    yaml::{Map, Node, Position},
+};
 
 /// What names a document among all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,14 +110,15 @@ impl Document {
             Envelope::Legacy | Envelope::Native => "spec",
         };
         let nothing = || Node { value: Default::default(), at: node.at.clone() };
-        Ok(Self {
+        let document = Self {
             envelope,
             id: DocumentId { schema, name },
             metadata: metadata.cloned().unwrap_or(nowhere),
             data: node.get(payload).cloned().unwrap_or_else(nothing),
             at: node.at,
             nameless,
-        })
+        };
+        Ok(if envelope == Envelope::Native { object::in_file(document) } else { document })
     }
 
     /// The document's name.

@@ -1,6 +1,6 @@
 //! Everything there is to say of a design, from the reading to the validators, each with a code, a place and advice.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use super::{Severity, VALIDATORS};
 use crate::{
@@ -27,6 +27,41 @@ pub struct Told {
     pub at: Option<Position>,
     /// The documents concerned, as `Kind/name`.
     pub documents: Vec<String>,
+}
+
+impl Told {
+    /// For programs.
+    pub fn to_json(&self) -> serde_json::Value {
+        let at = self.at.as_ref().filter(|at| at.line > 0);
+        serde_json::json!({
+            "code": self.code,
+            "drydockId": self.drydock_id,
+            "severity": self.severity.as_str(),
+            "message": self.message,
+            "advice": self.advice,
+            "file": at.map(|at| at.file.as_ref()),
+            "line": at.map(|at| at.line),
+            "column": at.map(|at| at.column),
+            "documents": self.documents,
+        })
+    }
+}
+
+/// `file:line:column: severity[CODE]: message (documents)`, and advice on a line of its own.
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = self.at.as_ref().filter(|at| at.line > 0) {
+            write!(f, "{at}: ")?;
+        }
+        write!(f, "{}[{}]: {}", self.severity.as_str().to_ascii_lowercase(), self.code, self.message)?;
+        if !self.documents.is_empty() {
+            write!(f, " ({})", self.documents.join(", "))?;
+        }
+        if !self.advice.is_empty() {
+            write!(f, "\n    {}", self.advice)?;
+        }
+        Ok(())
+    }
 }
 
 /// A code and what it stands for.

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use super::Map;
 
-/// A place in a file, both numbers counted from one.
+/// A place in a file, both numbers counted from one; of what was never in a file both are 0, and `file` says who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The file as the reader was told to call it.
@@ -17,6 +17,10 @@ pub struct Position {
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What was written on a server has no lines.
+        if self.line == 0 {
+            return f.write_str(&self.file);
+        }
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }

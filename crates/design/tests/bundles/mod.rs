@@ -103,6 +103,16 @@ impl Folder {
         Some(Self { truths: vec![(inputs.clone(), ".compiled.json")], inputs, is_recorded: true })
     }
 
+    /// Every bundle by name, as bytes.
+    #[allow(dead_code, reason = "not all tests look at the bundles themselves")]
+    pub fn inputs(&self) -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| {
+            let bytes = fs::read(self.inputs.join(format!("{name}.yaml"))).unwrap();
+            (name, bytes)
+        };
+        names(&self.inputs).into_iter().map(read).collect()
+    }
+
     fn truth_of(&self, name: &str) -> Option<Value> {
         let mut files = self.truths.iter().map(|(folder, suffix)| folder.join(format!("{name}{suffix}")));
         let file = files.find(|file| file.exists())?;

@@ -11,13 +11,20 @@ use apiserver::controllers::garbage::Garbage;
 use apiserver::controllers::namespaces::Namespaces;
 use apiserver::controllers::projects::Projects;
 use apiserver::controllers::{Controller, run};
+use design_resources::controller::DesignController;
 use inventory::controllers::InventoryController;
 
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 5] =
-    [Garbage::NAME, Namespaces::NAME, ClusterRoles::NAME, Projects::NAME, InventoryController::NAME];
+const CHOICES: [&str; 6] = [
+    Garbage::NAME,
+    Namespaces::NAME,
+    ClusterRoles::NAME,
+    Projects::NAME,
+    InventoryController::NAME,
+    DesignController::NAME,
+];
 
 /// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
 /// that users define would be served.
@@ -47,7 +54,10 @@ pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
     if wanted(InventoryController::NAME) {
         // The name under which the inventory's controllers are known in audit and history.
         let client = client("control@inventory.miloapis.com").called(InventoryController::NAME);
-        tokio::spawn(run_elected(Arc::new(InventoryController), client, holder));
+        tokio::spawn(run_elected(Arc::new(InventoryController), client, holder.clone()));
+    }
+    if wanted(DesignController::NAME) {
+        tokio::spawn(run_elected(Arc::new(DesignController), client(DesignController::NAME), holder));
     }
     Ok(())
 }

@@ -50,6 +50,7 @@ pub async fn store(
     let mut all = apiserver::kinds::all();
     all.extend(inventory::all());
     all.extend(platform::all());
+    all.extend(design_resources::all());
     let kinds = Arc::new(Kinds::new(all));
     let model = Some(Arc::new(Index(kinds.clone())) as Arc<dyn store::Model>);
     if endpoints.is_empty() {

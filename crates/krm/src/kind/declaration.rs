@@ -142,7 +142,20 @@ impl<T: Resource> Declaration<T> {
         answer_kind: &'static str,
         answer: impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync + 'static,
     ) -> Self {
-        self.kind.questions.push(Question { name, answer_kind, answer: Arc::new(answer) });
+        let answer = Arc::new(answer);
+        self.kind.questions.push(Question { name, answer_kind, takes_body: false, answer });
+        self
+    }
+
+    /// The same, of something that is sent with the question: it can be posted as well, and nothing is kept of it.
+    pub fn answers_about(
+        mut self,
+        name: &'static str,
+        answer_kind: &'static str,
+        answer: impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync + 'static,
+    ) -> Self {
+        let answer = Arc::new(answer);
+        self.kind.questions.push(Question { name, answer_kind, takes_body: true, answer });
         self
     }
 

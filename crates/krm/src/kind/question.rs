@@ -36,6 +36,10 @@ pub enum Answered {
 pub struct Questioned<'a> {
     /// The object it is about; `-` when it is about all of the kind.
     pub name: &'a str,
+    /// The namespace of the object; empty for kinds without.
+    pub namespace: &'a str,
+    /// What was sent with the question; empty unless it takes something.
+    pub body: &'a [u8],
     /// What else the question says.
     pub options: &'a BTreeMap<String, String>,
     /// In which form the answer is wanted.
@@ -68,6 +72,10 @@ pub trait Look {
     fn referrers(&self, to: &Address) -> Vec<Arc<Object>>;
     /// All objects of a kind, by name.
     fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>>;
+    /// The objects of a kind in one namespace, by name.
+    fn all_in(&self, group: &str, plural: &str, namespace: &str) -> Vec<Arc<Object>> {
+        self.all(group, plural).into_iter().filter(|object| object.namespace() == namespace).collect()
+    }
     /// How many objects of a kind there are.
     fn count(&self, group: &str, plural: &str) -> usize;
     /// The names of all objects of a kind, in order.
@@ -118,6 +126,8 @@ pub struct Question {
     pub name: &'static str,
     /// The kind of its answer in JSON, in `groundplane.dev/v1alpha1`.
     pub answer_kind: &'static str,
+    /// Whether something may be sent with it: then it can be posted as well.
+    pub takes_body: bool,
     /// How it is answered.
     pub answer: Answer,
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use design::{
+use crate::{
     compile::Node,
     document::Writers,
     inherit::{Change, Effective, Explanation, Ledger, Manner},
@@ -11,7 +11,7 @@ use design::{
 use serde_json::{Value, json};
 
 /// A node with every value, one to a line, and under it what was overridden.
-pub(crate) fn write_node(out: &mut dyn Write, node: &Node, writers: &Writers) -> io::Result<()> {
+pub fn write_node(out: &mut dyn Write, node: &Node, writers: &Writers) -> io::Result<()> {
     writeln!(out, "{}  ({})", node.document, chain(&node.effective))?;
     writeln!(out, "  fqdn = {}", node.fqdn)?;
     for (alias, name) in &node.logical_names {
@@ -21,7 +21,7 @@ pub(crate) fn write_node(out: &mut dyn Write, node: &Node, writers: &Writers) ->
 }
 
 /// The values of a profile or node.
-pub(crate) fn write_values(
+pub fn write_values(
     out: &mut dyn Write,
     values: &[Explanation],
     effective: &Effective,
@@ -49,7 +49,8 @@ fn removed<'e>(values: &[Explanation], effective: &'e Effective) -> Vec<&'e Chan
         .collect()
 }
 
-pub(crate) fn chain(effective: &Effective) -> String {
+/// The documents that a profile or node inherits through, its own first.
+pub fn chain(effective: &Effective) -> String {
     let documents: Vec<String> = effective.chain().map(ToString::to_string).collect();
     documents.join(" < ")
 }
@@ -79,7 +80,7 @@ fn told(change: &Change, writers: &Writers) -> String {
 }
 
 /// A node for programs.
-pub(crate) fn node_json(node: &Node, writers: &Writers) -> Value {
+pub fn node_json(node: &Node, writers: &Writers) -> Value {
     let mut printed = values_json(&node.explain(), &node.effective, writers);
     printed["fqdn"] = json!(node.fqdn);
     printed["devices"] =
@@ -88,7 +89,7 @@ pub(crate) fn node_json(node: &Node, writers: &Writers) -> Value {
 }
 
 /// The values of a profile or node for programs.
-pub(crate) fn values_json(values: &[Explanation], effective: &Effective, writers: &Writers) -> Value {
+pub fn values_json(values: &[Explanation], effective: &Effective, writers: &Writers) -> Value {
     let change = |one: &Change| change_json(one, writers);
     let documents: Vec<String> = effective.chain().map(ToString::to_string).collect();
     let one = |one: &Explanation| {
@@ -122,11 +123,13 @@ fn change_json(change: &Change, writers: &Writers) -> Value {
 
 fn origin(by: &Origin, writers: &Writers) -> Value {
     let writer = writers.of_place(&by.at).unwrap_or(&by.document);
-    json!({
-        "document": by.document.to_string(),
-        "writtenIn": writer.to_string(),
-        "layer": writer.layer,
-        "file": by.at.file.as_ref(),
-        "line": by.at.line,
-    })
+    let mut origin = json!({"document": by.document.to_string(), "writtenIn": writer.to_string()});
+    if by.at.line == 0 {
+        origin["source"] = json!(by.at.file.strip_prefix("source ").unwrap_or(&by.at.file));
+        return origin;
+    }
+    origin["layer"] = json!(writer.layer);
+    origin["file"] = json!(by.at.file.as_ref());
+    origin["line"] = json!(by.at.line);
+    origin
 }

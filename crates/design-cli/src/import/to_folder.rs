@@ -1,0 +1,54 @@
+//! Documents of a site in three folders, one to a file.
+
+use std::{fs, path::Path};
+
+use design::{
+    compile::{LshwInputs, compile},
+    document::{Document, native},
+};
+
+use crate::outcome::{Ended, Streams, Trouble};
+
+pub(super) fn write_all(
+    documents: Vec<Document>,
+    to: &Path,
+    force: bool,
+    streams: &mut Streams<'_>,
+) -> Result<Ended, Trouble> {
+    let (ours, others): (Vec<Document>, Vec<Document>) =
+        documents.into_iter().partition(native::is_of_a_design);
+    if ours.is_empty() {
+        return Err(Trouble::Asked("there is no document of a design among the sources".to_owned()));
+    }
+    if !force && fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some()) {
+        let folder = to.display();
+        return Err(Trouble::Asked(format!("{folder} is not empty; name another folder, or say --force")));
+    }
+    let mut secrets = 0;
+    for document in &ours {
+        let (place, text) = native::file_of(document);
+        secrets += usize::from(native::holds_secrets(document));
+        write(&to.join(place), &text)?;
+    }
+    writeln!(streams.out, "{} documents written to {}", ours.len(), to.display())?;
+    if !others.is_empty() {
+        streams.note(format_args!("{} documents of other kinds were left where they are", others.len()));
+    }
+    if secrets > 0 {
+        streams.note(format_args!(
+            "{secrets} of the documents hold secrets in clear text: keep the folder from other people's eyes"
+        ));
+    }
+    let compiled = compile(&ours, &LshwInputs::new());
+    if compiled.site().is_none() {
+        streams.note("the site does not compile yet; `groundplane design validate` tells why");
+    }
+    Ok(Ended::Well)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| Trouble::file("make", folder, source))?;
+    }
+    fs::write(path, text).map_err(|source| Trouble::file("write", path, source))
+}

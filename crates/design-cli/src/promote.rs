@@ -1,0 +1,157 @@
+//! `groundplane design promote`: the documents on the server as a revision, put in force.
+
+use clap::Args;
+use design::{
+    compile::{LshwInputs, compile},
+    object::{GROUP, VERSION},
+    reach::reach,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    compile::refused,
+    outcome::{Ended, Streams, Trouble},
+    server::{Place, Secrecy, State, commit, kept},
+};
+
+/// How often another number is tried when somebody else promotes at the same time.
+const MOST_TRIES: usize = 8;
+
+#[derive(Args)]
+#[command(
+    after_help = "A revision is a copy of the documents that never changes. One revision is in force; whoever builds the site goes by \
+    it.\n\nExamples:\n  groundplane design promote -n airsloop -m 'third rack'\n  \
+    groundplane design promote -n airsloop --dry-run\n  groundplane design promote -n airsloop --revision 3"
+)]
+pub(crate) struct Arguments {
+    /// The design; the only one of the namespace unless said.
+    #[arg(value_name = "NAME")]
+    design: Option<String>,
+    /// Put this revision in force, instead of making one of the documents.
+    #[arg(long, value_name = "NUMBER")]
+    revision: Option<i64>,
+    /// Put it in force though it has errors.
+    #[arg(long)]
+    allow_errors: bool,
+    /// Say which nodes it would reach; do nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Why, for the revision and the history.
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
+    let place = Place::find(arguments.design.as_deref(), streams)?;
+    let state = arguments.revision.map_or(State::Documents, State::Revision);
+    let changed = reached(&place, state, arguments.dry_run, streams)?;
+    if arguments.dry_run {
+        return Ok(Ended::Well);
+    }
+    let Some(number) = arguments.revision else { return make(arguments, &place, changed, streams) };
+    let items = vec![in_force(&place, number, arguments.allow_errors)];
+    commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams)?;
+    writeln!(streams.out, "revision {number} of {} is in force{changed}", place.name)?;
+    Ok(Ended::Well)
+}
+
+/// A revision of the documents as they are; the newest one, if it holds them already.
+fn make(
+    arguments: &Arguments,
+    place: &Place,
+    changed: String,
+    streams: &mut Streams<'_>,
+) -> Result<Ended, Trouble> {
+    let documents = documents(&place.objects(streams)?);
+    for _ in 0..MOST_TRIES {
+        let newest = place.revisions(streams)?.pop();
+        let number = newest.as_ref().and_then(|newest| newest["spec"]["number"].as_i64()).unwrap_or(0);
+        let is_kept = newest.is_some_and(|newest| newest["spec"]["documents"] == documents);
+        let number = if is_kept { number } else { number + 1 };
+        let mut items = vec![in_force(place, number, arguments.allow_errors)];
+        if !is_kept {
+            items.push(json!({"operation": "create", "object": {
+                "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "DesignRevision",
+                "metadata": {"name": format!("{}-{number}", place.name), "namespace": place.namespace},
+                "spec": {"design": place.name, "number": number, "message": arguments.message, "documents": documents},
+            }}));
+        }
+        match commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams) {
+            Err(Trouble::Server(refused)) if refused.code == 409 => {}
+            Err(trouble) => return Err(trouble),
+            Ok(_) => {
+                writeln!(streams.out, "revision {number} of {} is in force{changed}", place.name)?;
+                return Ok(Ended::Well);
+            }
+        }
+    }
+    Err(Trouble::Asked("others keep promoting this design; try again".to_owned()))
+}
+
+/// Documents as a revision keeps them.
+fn documents(objects: &[Value]) -> Value {
+    let mut documents: Vec<Value> = objects
+        .iter()
+        .map(|object| {
+            let mut document =
+                json!({"kind": object["kind"], "name": object["metadata"]["name"], "spec": object["spec"]});
+            if let Some(labels) = object["metadata"].get("labels").filter(|labels| !labels.is_null()) {
+                document["labels"] = labels.clone();
+            }
+            document
+        })
+        .collect();
+    let key = |document: &Value| [document["kind"].to_string(), document["name"].to_string()];
+    documents.sort_by_key(key);
+    documents.into()
+}
+
+/// The item that puts a revision in force.
+pub(crate) fn in_force(place: &Place, number: i64, allow_errors: bool) -> Value {
+    let mut spec = json!({"revision": number});
+    if allow_errors {
+        spec["allowErrors"] = json!(true);
+    }
+    json!({
+        "operation": "patch",
+        "target": {
+            "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "Design",
+            "namespace": place.namespace, "name": place.name,
+        },
+        "patch": {"spec": spec},
+    })
+}
+
+/// How many nodes differ from what is in force, as a clause; told in full on request.
+pub(crate) fn reached(
+    place: &Place,
+    to: State,
+    in_full: bool,
+    streams: &mut Streams<'_>,
+) -> Result<String, Trouble> {
+    let later = compile(&place.read(to, Secrecy::Hidden, streams)?.documents, &LshwInputs::new());
+    let Some(live) = place.live() else {
+        let count = later.site().map_or(0, |site| site.nodes.len());
+        if in_full {
+            writeln!(streams.out, "nothing is in force yet; there would be {count} nodes")?;
+        }
+        return Ok(format!(": {count} nodes"));
+    };
+    let now = place.read(State::Revision(live), Secrecy::Hidden, streams)?;
+    let now = compile(&now.documents, &LshwInputs::new());
+    let (Some(old), Some(new)) = (now.site(), later.site()) else {
+        refused(&later, streams);
+        return Ok(String::new());
+    };
+    let changes = reach(old, new);
+    if in_full {
+        changes.iter().try_for_each(|one| writeln!(streams.out, "{one}"))?;
+        writeln!(streams.out, "{} of {} nodes differ from revision {live}", changes.len(), new.nodes.len())?;
+    }
+    Ok(format!(": {} of {} nodes differ from revision {live}", changes.len(), new.nodes.len()))
+}
+
+/// The objects of a revision, for whoever sets documents back.
+pub(crate) fn of_revision(revision: &Value) -> Vec<Value> {
+    revision["spec"]["documents"].as_array().into_iter().flatten().map(kept).collect()
+}

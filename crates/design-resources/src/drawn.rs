@@ -1,0 +1,145 @@
+//! A design as it stands on the server: its documents, gathered and compiled.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use design::compile::{Compiled, LshwInputs, compile};
+use design::deckhand::Problem;
+use design::document::Document;
+use design::object::{ITEMS, KINDS, compose, documents_of};
+use design::user_kinds::UserKinds;
+use design::validate::{Severity, Told, tell};
+use krm::Object;
+use krm::kind::{Address, Look};
+use krm::status::Status;
+use serde_json::{Value, json};
+
+use crate::kinds::design::UserKind;
+use crate::kinds::{Design, DesignRevision, GROUP};
+
+/// Documents and what they come to.
+pub struct Drawn {
+    /// All of them, with what they take from one another.
+    pub documents: Vec<Document>,
+    /// What they come to, validated.
+    pub compiled: Compiled,
+    /// What is wrong with how they take values from one another; then nothing was compiled.
+    pub problems: Vec<Problem>,
+}
+
+impl Drawn {
+    /// The documents of a design as they are now.
+    pub fn now(design: &Design, look: &dyn Look) -> Drawn {
+        Drawn::of(documents_now(design, look))
+    }
+
+    /// What some documents come to. Secrets are nobody's business here: they stay where they are.
+    pub fn of(documents: Vec<Document>) -> Drawn {
+        let (documents, problems) = match compose(documents.clone()) {
+            Ok(documents) => (documents, Vec::new()),
+            Err(problems) => (documents, problems),
+        };
+        let compiled = compile(&documents, &LshwInputs::new()).validated();
+        Drawn { documents, compiled, problems }
+    }
+
+    /// Everything there is to say of it.
+    pub fn told(&self) -> Vec<Told> {
+        let substitutions = self.problems.iter().map(|problem| Told {
+            code: "GP0002",
+            drydock_id: None,
+            severity: Severity::Error,
+            message: problem.message.clone(),
+            advice: "Correct what is taken from other documents.".to_owned(),
+            at: None,
+            documents: problem.documents.iter().map(ToString::to_string).collect(),
+        });
+        let mut told: Vec<Told> = substitutions.collect();
+        told.extend(tell(&self.compiled));
+        told.extend(UserKinds::of(&self.documents).check(&self.documents));
+        told
+    }
+}
+
+/// The documents of a design as they are now, before values are copied between them.
+pub fn documents_now(design: &Design, look: &dyn Look) -> Vec<Document> {
+    let namespace = &design.metadata.namespace;
+    let plurals = KINDS.iter().map(|(_, plural)| *plural).chain([ITEMS.1]);
+    let objects: Vec<Value> = plurals
+        .flat_map(|plural| look.all_in(GROUP, plural, namespace))
+        .filter(|object| design.spec.takes(object))
+        .map(|object| Value::Object(object.0.clone()))
+        .collect();
+    let mut documents = documents_of(&objects, &|_, _| None);
+    for kind in design.spec.kinds.iter().flatten() {
+        documents.extend(of_user_kind(kind, namespace, look));
+    }
+    documents
+}
+
+/// The objects of a kind that users defined, as documents: what they hold is their `spec`. Other kinds are none of a
+/// design's business, as whoever reads the design might not read them.
+fn of_user_kind(kind: &UserKind, namespace: &str, look: &dyn Look) -> Vec<Document> {
+    let definition = look.get(&Address {
+        group: "apiextensions.k8s.io".to_owned(),
+        plural: "customresourcedefinitions".to_owned(),
+        namespace: String::new(),
+        name: format!("{}.{}", kind.resource, kind.group),
+    });
+    let is_namespaced =
+        |definition: &Arc<Object>| definition.at("spec.scope").and_then(Value::as_str) == Some("Namespaced");
+    if !definition.as_ref().is_some_and(is_namespaced) {
+        return Vec::new();
+    }
+    let objects = look.all_in(&kind.group, &kind.resource, namespace);
+    objects.iter().filter_map(|object| as_document(object)).collect()
+}
+
+fn as_document(object: &Object) -> Option<Document> {
+    let (group, version) = krm::kind::split_api_version(object.api_version());
+    let item = json!({
+        "apiVersion": format!("{GROUP}/v1alpha1"),
+        "kind": ITEMS.0,
+        "metadata": {"name": object.name()},
+        "spec": {
+            "schema": format!("{group}/{}/{version}", object.kind()),
+            "name": object.name(),
+            "data": object.get("spec").cloned().unwrap_or_default(),
+        },
+    });
+    design::object::document_of(&item, &|_, _| None)
+}
+
+/// The documents of a revision, or of what is in force, or as they are now: `3`, `live` or `documents`.
+pub fn at(design: &Design, which: &str, look: &dyn Look) -> Result<Vec<Document>, Status> {
+    let number = match (which, design.spec.revision) {
+        ("documents" | "draft", _) => return Ok(documents_now(design, look)),
+        ("live", Some(number)) => number,
+        ("live", None) => {
+            let name = &design.metadata.name;
+            return Err(Status::bad_request(format!("no revision of {name} is in force; promote one first")));
+        }
+        (text, _) => text.parse().map_err(|_| {
+            Status::bad_request(format!("{text:?} is no state of a design; say a number, live or documents"))
+        })?,
+    };
+    let name = DesignRevision::name_of(&design.metadata.name, number);
+    let address = <DesignRevision as krm::kind::Resource>::address(&design.metadata.namespace, &name);
+    let revision = look.get(&address);
+    let revision = revision.and_then(|object| DesignRevision::read(&object)).ok_or_else(|| {
+        Status::bad_request(format!("there is no revision {number} of {}", design.metadata.name))
+    })?;
+    Ok(revision.spec.documents())
+}
+
+/// Documents with others in their place: those of the same kind and name are replaced, new ones join.
+pub fn changed(documents: Vec<Document>, with: Vec<Document>, without: &[(&str, &str)]) -> Vec<Document> {
+    let replaced: HashSet<(Option<&str>, &str)> =
+        with.iter().map(|one| (one.id.kind(), one.name())).collect();
+    let is_gone = |one: &Document| without.contains(&(one.id.kind().unwrap_or_default(), one.name()));
+    let stays = |one: &Document| !replaced.contains(&(one.id.kind(), one.name())) && !is_gone(one);
+    let mut kept: Vec<Document> = documents.into_iter().filter(stays).collect();
+    drop(replaced);
+    kept.extend(with);
+    kept
+}

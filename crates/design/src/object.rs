@@ -1,0 +1,43 @@
+//! Documents as objects of an API, and back.
+//!
+//! An object says what its document says, in the same words. Three things are different, because an API is no file: maps keep no
+//! order there, so that members whose order counts are lists, found by their names; secrets stand apart, and the object names
+//! them; and any scalar that counts as text is text. What an object comes to is what its document comes to.
+
+mod forms;
+mod names;
+mod owners;
+mod read;
+mod shape;
+mod write;
+
+pub use names::{document_name, object_name};
+pub(crate) use read::in_file;
+pub use read::{Secrets, compose, document_of, documents_of};
+pub use write::{Credential, Written, item_of, object_of};
+
+/// The group of the objects.
+pub const GROUP: &str = "design.groundplane.dev";
+/// Their version.
+pub const VERSION: &str = "v1alpha1";
+/// The label that says in which dialect a document was written, where it was not our own.
+pub const DIALECT: &str = "design.groundplane.dev/dialect";
+/// The dialect of Drydock's documents.
+pub const DRYDOCK: &str = "drydock";
+/// The dialect of Drydock's older documents.
+pub const LEGACY: &str = "drydock-legacy";
+
+/// The kinds of which a design is made, and the plurals of their objects.
+pub const KINDS: [(&str, &str); 9] = [
+    ("Region", "regions"),
+    ("Rack", "racks"),
+    ("Network", "networks"),
+    ("NetworkLink", "networklinks"),
+    ("HardwareProfile", "hardwareprofiles"),
+    ("DriverPackage", "driverpackages"),
+    ("HostProfile", "hostprofiles"),
+    ("BaremetalNode", "baremetalnodes"),
+    ("BootAction", "bootactions"),
+];
+/// The kind of the objects that hold documents of any other kind, and its plural.
+pub const ITEMS: (&str, &str) = ("ConfigurationItem", "configurationitems");
