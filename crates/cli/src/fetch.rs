@@ -45,7 +45,7 @@ impl Default for Limits {
             answer: Duration::from_secs(300),
             redirects: 5,
             retries: 2,
-            pause: Duration::from_secs(1),
+            pause: Duration::from_millis(500),
         }
     }
 }

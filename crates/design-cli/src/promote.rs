@@ -62,7 +62,7 @@ fn make(
     changed: String,
     streams: &mut Streams<'_>,
 ) -> Result<Ended, Trouble> {
-    let documents = documents(&place.objects(streams)?);
+    let documents = documents(&place.objects_at(State::Documents, streams)?);
     for _ in 0..MOST_TRIES {
         let newest = place.revisions(streams)?.pop();
         let number = newest.as_ref().and_then(|newest| newest["spec"]["number"].as_i64()).unwrap_or(0);

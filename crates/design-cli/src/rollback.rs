@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     outcome::{Ended, Streams, Trouble},
     promote::{in_force, of_revision, reached},
-    server::{Place, State, commit},
+    server::{COPIED, Place, State, commit},
 };
 
 #[derive(Args)]
@@ -80,7 +80,8 @@ fn set_back(place: &Place, then: &[Value], now: &[Value]) -> Vec<Value> {
     let key = |object: &Value| (object["kind"].to_string(), object["metadata"]["name"].to_string());
     let present: HashMap<_, &Value> = now.iter().map(|object| (key(object), object)).collect();
     let mut items = Vec::new();
-    for was in then {
+    let is_copied = |object: &Value| !object["metadata"]["labels"][COPIED].is_null();
+    for was in then.iter().filter(|was| !is_copied(was)) {
         let mut object = was.clone();
         object["metadata"]["namespace"] = json!(place.namespace);
         match present.get(&key(was)) {

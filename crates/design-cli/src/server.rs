@@ -15,6 +15,9 @@ use crate::{
     sources::Read,
 };
 
+/// The label of items that are copies of objects of other kinds: nobody brings those back.
+pub(crate) const COPIED: &str = "design.groundplane.dev/copied";
+
 /// A design on a server.
 pub(crate) struct Place {
     pub(crate) namespace: String,
@@ -135,7 +138,7 @@ impl Place {
     }
 
     /// The objects of kinds that users defined, as items.
-    fn user_objects(&self, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
+    pub(crate) fn user_objects(&self, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
         let mut items = Vec::new();
         for kind in self.object["spec"]["kinds"].as_array().into_iter().flatten() {
             let (group, plural) = (kind["group"].as_str().unwrap_or_default(), kind["resource"].as_str());
@@ -150,7 +153,11 @@ impl Place {
             for object in listed["items"].as_array().into_iter().flatten() {
                 let name = object["metadata"]["name"].clone();
                 items.push(json!({
-                    "apiVersion": format!("{GROUP}/{VERSION}"), "kind": ITEMS.0, "metadata": {"name": name},
+                    "apiVersion": format!("{GROUP}/{VERSION}"), "kind": ITEMS.0,
+                    "metadata": {
+                        "name": format!("{group}.{kind}.{version}.{}", name.as_str().unwrap_or_default()),
+                        "labels": {COPIED: "true"},
+                    },
                     "spec": {"schema": format!("{group}/{kind}/{version}"), "name": name, "data": object["spec"]},
                 }));
             }

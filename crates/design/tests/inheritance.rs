@@ -56,6 +56,20 @@ proptest! {
     }
 
     #[test]
+    fn objects_of_an_api_come_to_the_same_as_their_documents(chain in chains()) {
+        let documents = design::document::parse("chain.yaml", chain.text().as_bytes()).unwrap().documents;
+        let written: Vec<_> = documents.iter().map(|one| design::object::object_of(one).unwrap()).collect();
+        let kept: Vec<Value> = written.iter().map(|one| serde_json::from_str(&one.object.to_string()).unwrap()).collect();
+        let secret = |secret: &str, key: &str| {
+            let all = written.iter().flat_map(|one| &one.secrets);
+            all.filter(|one| one.secret == secret && one.key == key).map(|one| one.value.clone()).next()
+        };
+        let back = design::object::documents_of(&kept, &secret);
+        let compiled = design::compile::compile(&back, &design::compile::LshwInputs::new());
+        prop_assert_eq!(chain.printed(), compiled.to_drydock_json());
+    }
+
+    #[test]
     fn no_effective_value_is_a_marker(chain in chains()) {
         for value in effective_values(&chain.printed_node()) {
             prop_assert!(!value.starts_with('!'), "{value}");

@@ -245,8 +245,10 @@ fn tell_reach(
     in_full: bool,
     streams: &mut Streams<'_>,
 ) -> Result<(), Trouble> {
+    let others = place.user_objects(streams)?;
     let mut state = |objects: &[Value]| -> Result<Compiled, Trouble> {
-        let documents = place.documents(objects, Secrecy::Hidden, streams)?.documents;
+        let objects = [objects, &others].concat();
+        let documents = place.documents(&objects, Secrecy::Hidden, streams)?.documents;
         Ok(compile(&documents, &LshwInputs::new()))
     };
     let (before, after) = (state(now)?, state(later)?);

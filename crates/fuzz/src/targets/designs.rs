@@ -1,4 +1,4 @@
-//! Documents of a site on their whole way: read, layered, compiled, validated, compared, printed. Whatever they say, they are
+//! Documents of a site on their whole way: read, layered, compiled, validated, compared, printed, made objects and back. Whatever they say, they are
 //! answered, and a site does not differ from itself.
 
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use design::compile::{LshwInputs, compile};
 use design::deckhand::{MissingSource, render_with};
 use design::document::parse;
+use design::object::{compose, documents_of, item_of, object_of};
 use design::reach::reach;
 use design::user_kinds::UserKinds;
 use design::validate::tell;
@@ -48,6 +49,11 @@ fn check(bytes: &[u8]) {
     let _ = UserKinds::of(&loaded.documents).check(&loaded.documents);
     if let Ok(rendering) = render_with(loaded.documents.clone(), MissingSource::Warn) {
         let _ = compile(&rendering.documents, &LshwInputs::new());
+    }
+    let written: Vec<_> =
+        loaded.documents.iter().map(|one| object_of(one).unwrap_or_else(|| item_of(one)).object).collect();
+    if let Ok(documents) = compose(documents_of(&written, &|_, _| None)) {
+        let _ = compile(&documents, &LshwInputs::new()).to_drydock_json();
     }
     let compiled = compile(&loaded.documents, &LshwInputs::new()).validated();
     let _ = (compiled.to_drydock_json(), tell(&compiled));
