@@ -83,6 +83,24 @@ fn what_is_not_yaml_is_a_failed_status_with_its_line() {
 }
 
 #[test]
+fn a_design_that_is_elsewhere_is_fetched() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = [0; 4096];
+        let read = std::io::Read::read(&mut stream, &mut asked).unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", SITE.len());
+        std::io::Write::write_all(&mut stream, format!("{head}{SITE}").as_bytes()).unwrap();
+        String::from_utf8_lossy(&asked[..read]).to_lowercase()
+    });
+    let said = design(&["effective", "n1", &format!("deckhand+http://ann:pw@{address}/rendered-documents")]);
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    assert!(said.out.contains("platform.image = jammy") && !said.out.contains("pw@"), "{}", said.out);
+    assert!(served.join().unwrap().contains("authorization: basic "), "who asks is told to whoever is asked");
+}
+
+#[test]
 fn a_reference_to_a_file_is_a_path() {
     let said = in_folder(&[("site.yaml", SITE)], |folder| {
         design(&["validate", &format!("file://{folder}/site.yaml")])
