@@ -31,14 +31,18 @@ pub struct Design {
 #[serde(rename_all = "camelCase")]
 pub struct DesignSpec {
     /// Labels of the documents that make it; all of the namespace unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub match_labels: Option<BTreeMap<String, String>>,
     /// Kinds that users defined, whose objects in the namespace are documents of it as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub kinds: Option<Vec<UserKind>>,
     /// The revision that is in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub revision: Option<i64>,
     /// Whether a revision with errors may be put in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_errors: Option<bool>,
 }
 
