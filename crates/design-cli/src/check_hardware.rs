@@ -10,14 +10,14 @@ use clap::{Args, ValueEnum};
 use design::{
     as_built::{Built, Comparison, InventoryNode, Verdict, compare},
     compile::compile,
-    model::HardwareProfile,
+    model::{HardwareProfile, text},
     yaml,
 };
 use serde_json::{Value, json};
 
 use crate::{
     compile::refused,
-    hardware_files::HardwareFiles,
+    hardware_files::{HardwareFiles, NeighbourFiles},
     outcome::{Ended, Streams, Trouble},
     sources::Sources,
 };
@@ -33,6 +33,8 @@ pub(crate) struct Arguments {
     sources: Sources,
     #[command(flatten)]
     hardware: HardwareFiles,
+    #[command(flatten)]
+    neighbours: NeighbourFiles,
     /// Nodes of the inventory, as `kubectl get nodes.inventory.miloapis.com -o yaml` prints them. A design on a server is
     /// compared with the inventory there unless said.
     #[arg(long, value_name = "FILE")]
@@ -55,12 +57,15 @@ enum Form {
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
     let asks_server = arguments.sources.is_server() && arguments.inventory.is_empty();
-    if arguments.hardware.is_empty() && arguments.inventory.is_empty() && !asks_server {
-        let advice = "there is nothing to compare with; give --lshw NODE=FILE or --inventory FILE";
+    let has_files = !arguments.hardware.is_empty() || !arguments.neighbours.is_empty();
+    if !has_files && arguments.inventory.is_empty() && !asks_server {
+        let advice =
+            "there is nothing to compare with; give --lshw NODE=FILE, --lldp NODE=FILE or --inventory FILE";
         return Err(Trouble::Asked(advice.to_owned()));
     }
     let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
+    let mut heard = arguments.neighbours.read()?;
     let mut listed = inventory(&arguments.inventory)?;
     if asks_server {
         let nodes = streams.server()?.get("/apis/inventory.miloapis.com/v1alpha1/nodes", &[])?;
@@ -79,11 +84,18 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         compiled.design.hardware_profiles.iter().map(|profile| (profile.name(), profile)).collect();
     let mut found: Vec<(&str, Vec<Comparison>)> = Vec::new();
     for node in &site.nodes {
-        let built = Built { lshw: lshw.get(node.name()).cloned(), inventory: listed.remove(node.name()) };
+        let built = Built {
+            lshw: lshw.get(node.name()).cloned(),
+            lldp: heard.remove(node.name()),
+            inventory: listed.remove(node.name()),
+        };
+        let is_seen = built.lshw.is_some() || built.lldp.is_some() || built.inventory.is_some();
+        let rack = text(&node.effective.settings.rack);
+        let rack = compiled.design.racks.iter().find(|one| Some(one.document.name.as_str()) == rack);
         let wanted = node.effective.settings.hardware_profile.as_ref();
         let profile = wanted.and_then(|wanted| profiles.get(wanted.value.as_str()));
-        if let Some(profile) = profile.filter(|_| built.lshw.is_some() || built.inventory.is_some()) {
-            found.push((node.name(), compare(node, profile, &built)));
+        if let Some(profile) = profile.filter(|_| is_seen) {
+            found.push((node.name(), compare(node, profile, rack, &built)));
         }
     }
     for stranger in listed.keys() {

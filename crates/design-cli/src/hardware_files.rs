@@ -1,12 +1,14 @@
-//! `--lshw NODE=FILE`: what was seen of machines, from files.
+//! `--lshw NODE=FILE`, `--lldp NODE=FILE`: what was seen of machines, from files.
 
 use std::{
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
 };
 
 use clap::Args;
 use design::{
+    as_built::Lldp,
     compile::{Lshw, LshwInputs},
     document::Document,
 };
@@ -19,6 +21,30 @@ pub(crate) struct HardwareFiles {
     /// What `lshw -xml` wrote on a node; `*` stands for every node that has none of its own.
     #[arg(long, value_name = "NODE=FILE", value_parser = node_and_file)]
     lshw: Vec<(String, PathBuf)>,
+}
+
+/// What machines heard from their neighbours, from files.
+#[derive(Args, Clone)]
+pub(crate) struct NeighbourFiles {
+    /// What `lldpctl -f xml` wrote on a node.
+    #[arg(long, value_name = "NODE=FILE", value_parser = node_and_file)]
+    lldp: Vec<(String, PathBuf)>,
+}
+
+impl NeighbourFiles {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lldp.is_empty()
+    }
+
+    pub(crate) fn read(&self) -> Result<HashMap<String, Lldp>, Trouble> {
+        let mut heard = HashMap::new();
+        for (node, file) in &self.lldp {
+            let xml = fs::read_to_string(file).map_err(|source| Trouble::file("read", file, source))?;
+            let refuse = |_| Trouble::Asked(format!("{}: not the XML that lldpctl writes", file.display()));
+            heard.insert(node.clone(), Lldp::parse(&xml).map_err(refuse)?);
+        }
+        Ok(heard)
+    }
 }
 
 fn node_and_file(text: &str) -> Result<(String, PathBuf), String> {

@@ -263,3 +263,35 @@ fn a_code_is_explained() {
     assert!(said.out.starts_with("# GP2005: Duplicated IP Check"), "{}", said.out);
     assert_eq!(design(&["explain", "GP9999"]).ended, Ended::InTrouble);
 }
+
+#[test]
+fn ports_are_compared_with_the_switches_of_their_rack() {
+    let site = SITE.replace(
+        "metadata: {name: r1}, data: {}",
+        "metadata: {name: r1}, data: {tor_switches: {tor1: {mgmt_ip: 10.0.0.3}}}",
+    );
+    let heard = |name: &str, address: &str| {
+        format!(
+            "<lldp><interface name=\"nic1\"><chassis><name>{name}</name><mgmt-ip>{address}</mgmt-ip></chassis><port><id>7</id></port></interface></lldp>"
+        )
+    };
+    let check = |heard: &str| {
+        in_folder(&[("site.yaml", &site), ("lldp.xml", heard)], |folder| {
+            design(&[
+                "check-hardware",
+                &format!("{folder}/site.yaml"),
+                "--lldp",
+                &format!("n1={folder}/lldp.xml"),
+                "--all",
+            ])
+        })
+    };
+    let said = check(&heard("tor1.example.com", "10.9.9.9"));
+    assert_eq!(said.ended, Ended::Well, "{} {}", said.out, said.err);
+    assert!(said.out.contains("designed tor1, built tor1.example.com port 7"), "{}", said.out);
+    assert_eq!(check(&heard("other", "10.0.0.3")).ended, Ended::Well, "its address tells it");
+    let said = check(&heard("other", "10.9.9.9"));
+    assert!(said.ended == Ended::NotWell && said.out.contains("differs"), "{}", said.out);
+    let said = check("<lldp/>");
+    assert!(said.ended == Ended::NotWell && said.out.contains("missing"), "{}", said.out);
+}

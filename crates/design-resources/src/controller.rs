@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Entry, Key};
 
-use crate::drawn::Drawn;
+use crate::drawn::{self, Drawn};
 use crate::kinds::{Design, DesignRevision, GROUP};
 use crate::verdict::{self, Verdict};
 
@@ -86,10 +86,12 @@ impl Controller for DesignController {
 /// A design, and the status that it should have.
 fn looked_at(object: Object, look: &dyn Look, now: &str) -> Option<(Object, Value)> {
     let design = Design::deserialize(&Value::Object(object.0.clone())).ok()?;
-    let drawn = Drawn::now(&design, look);
+    let objects = drawn::objects_now(&design, look);
+    let drawn = Drawn::of(drawn::in_objects(&design, &objects, look));
     let verdict = Verdict::of(&drawn);
     let mut status = serde_json::to_value(&verdict).ok()?;
     status["conditions"] = verdict::written(&verdict::conditions(&drawn, &verdict), &object, now);
+    status["sources"] = json!(drawn::sources(&objects));
     status["observedGeneration"] = json!(object.generation());
     let revisions = look.having(GROUP, DesignRevision::PLURAL, "spec.design", &design.metadata.name);
     let numbers = revisions

@@ -1,6 +1,6 @@
 //! A design as it stands on the server: its documents, gathered and compiled.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use design::compile::{Compiled, LshwInputs, compile};
@@ -28,11 +28,6 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The documents of a design as they are now.
-    pub fn now(design: &Design, look: &dyn Look) -> Drawn {
-        Drawn::of(documents_now(design, look))
-    }
-
     /// What some documents come to. Secrets are nobody's business here: they stay where they are.
     pub fn of(documents: Vec<Document>) -> Drawn {
         let (documents, problems) = match compose(documents.clone()) {
@@ -63,18 +58,33 @@ impl Drawn {
 
 /// The documents of a design as they are now, before values are copied between them.
 pub fn documents_now(design: &Design, look: &dyn Look) -> Vec<Document> {
-    let namespace = &design.metadata.namespace;
+    in_objects(design, &objects_now(design, look), look)
+}
+
+/// The objects that hold the documents of a design.
+pub fn objects_now(design: &Design, look: &dyn Look) -> Vec<Value> {
     let plurals = KINDS.iter().map(|(_, plural)| *plural).chain([ITEMS.1]);
-    let objects: Vec<Value> = plurals
-        .flat_map(|plural| look.all_in(GROUP, plural, namespace))
+    plurals
+        .flat_map(|plural| look.all_in(GROUP, plural, &design.metadata.namespace))
         .filter(|object| design.spec.takes(object))
         .map(|object| Value::Object(object.0.clone()))
-        .collect();
-    let mut documents = documents_of(&objects, &|_, _| None);
+        .collect()
+}
+
+/// The documents in those objects, and those of kinds that users defined.
+pub fn in_objects(design: &Design, objects: &[Value], look: &dyn Look) -> Vec<Document> {
+    let mut documents = documents_of(objects, &|_, _| None);
     for kind in design.spec.kinds.iter().flatten() {
-        documents.extend(of_user_kind(kind, namespace, look));
+        documents.extend(of_user_kind(kind, &design.metadata.namespace, look));
     }
     documents
+}
+
+/// Those who own fields of objects, by name.
+pub fn sources(objects: &[Value]) -> BTreeSet<String> {
+    let entries = objects.iter().flat_map(|object| object["metadata"]["managedFields"].as_array()).flatten();
+    let own = entries.filter(|entry| entry["subresource"].as_str().is_none_or(str::is_empty));
+    own.filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect()
 }
 
 /// The objects of a kind that users defined, as documents: what they hold is their `spec`. Other kinds are none of a

@@ -2,9 +2,11 @@
 
 mod compare;
 mod inventory;
+mod lldp;
 
 pub use compare::compare;
 pub use inventory::InventoryNode;
+pub use lldp::Lldp;
 
 use crate::compile::Lshw;
 
@@ -13,6 +15,8 @@ use crate::compile::Lshw;
 pub struct Built {
     /// What lshw saw on it.
     pub lshw: Option<Lshw>,
+    /// What it heard from its neighbours.
+    pub lldp: Option<Lldp>,
     /// What the inventory holds of it.
     pub inventory: Option<InventoryNode>,
 }

@@ -79,6 +79,9 @@ pub struct DesignStatus {
     pub findings: Option<Vec<Finding>>,
     /// The newest revision there is.
     pub latest_revision: Option<i64>,
+    /// Those who own fields of the documents.
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub sources: Option<Vec<String>>,
 }
 
 impl DesignSpec {
@@ -109,6 +112,7 @@ impl Resource for Design {
             .prints("Revision", "integer", ".spec.revision")
             .prints("Latest", "integer", ".status.latestRevision")
             .prints("Ready", "string", r#".status.conditions[?(@.type=="Ready")].status"#)
+            .prints_wide("Sources", "string", ".status.sources[*]")
             .prints_wide("Reason", "string", r#".status.conditions[?(@.type=="Ready")].reason"#)
             .prints_age()
             .answers("effective", "EffectiveDesign", questions::effective::answer)

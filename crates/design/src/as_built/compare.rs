@@ -1,17 +1,23 @@
 //! The comparison: the machine itself, its firmware, its devices, its disks, its place.
 
-use super::{Built, Comparison, Verdict};
+use super::{Built, Comparison, Verdict, lldp};
 use crate::{
     compile::Node,
-    model::{Field, HardwareProfile, Size, StorageDevice, text},
+    model::{Field, HardwareProfile, Rack, Size, StorageDevice, text},
 };
 
-/// Compares one node, field by field, in the order of the design.
-pub fn compare(node: &Node, profile: &HardwareProfile, built: &Built) -> Vec<Comparison> {
+/// Compares one node, field by field, in the order of the design. The rack is the one it stands in, if that is designed.
+pub fn compare(
+    node: &Node,
+    profile: &HardwareProfile,
+    rack: Option<&Rack>,
+    built: &Built,
+) -> Vec<Comparison> {
     let mut fields = Vec::new();
     machine(profile, built, &mut fields);
     firmware(node, built, &mut fields);
     devices(profile, built, &mut fields);
+    fields.extend(lldp::ports(node, rack, built.lldp.as_ref()));
     for device in &node.effective.settings.storage_devices {
         fields.extend(disk(device, node, profile, built));
     }

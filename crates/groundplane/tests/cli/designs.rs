@@ -158,6 +158,8 @@ fn several_sources_make_one_design_and_each_owns_what_it_says() {
         told.code == 1 && told.err.contains("site") && told.err.contains("--force-conflicts"),
         "{told:?}"
     );
+    let sources = ground.until("get design airsloop -n airsloop -o jsonpath={.status.sources}", "ipam");
+    assert!(sources.contains("design-import") && sources.contains("site"), "{sources}");
     // What a source brings no more it lets go of; what nobody else speaks of goes.
     ground.file("empty.yaml", "{schema: drydock/Rack/v1, metadata: {name: r9}, data: {}}\n");
     let told = ground.run("design import empty.yaml -n airsloop --source cmdb");

@@ -83,6 +83,18 @@ impl Ground {
         told.out
     }
 
+    /// Types a command until it prints something.
+    pub fn until(&self, line: &str, wanted: &str) -> String {
+        for _ in 0..600 {
+            let printed = self.run(line);
+            if printed.contains(wanted) {
+                return printed;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("groundplane {line} never printed {wanted}");
+    }
+
     /// What kubectl says to the same words.
     pub fn kubectl(&self, kubectl: &Path, line: &str) -> Told {
         ended(self.command(kubectl, &words(line)).output().unwrap())
