@@ -21,6 +21,7 @@ pub mod identity;
 pub mod index;
 pub mod keys;
 pub mod kinds;
+mod later;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;

@@ -20,6 +20,7 @@ use store::{Key, Refused, Revision, View};
 use crate::api::store_failure;
 use crate::call::Call;
 use crate::followers::follows;
+use crate::later;
 use crate::planes;
 use crate::request::query::WriteOptions;
 use crate::write::admit::STALE_KIND;
@@ -100,6 +101,8 @@ pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status>
             ended => break ended,
         }
     };
+    let is_followed = work.items.iter().any(Item::is_followed);
+    later::free((work, deciding));
     match ended {
         Ok(((mut tried, keys), committed)) => {
             let entries = keys.into_iter().zip(committed.entries);
@@ -107,7 +110,7 @@ pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status>
             for one in &mut tried {
                 one.committed(&entries);
             }
-            if work.items.iter().any(Item::is_followed) {
+            if is_followed {
                 call.api.caught_up(committed.revision.end()).await;
             }
             Ok(Ended { revision: committed.revision, tried, guards: Vec::new() })
@@ -148,13 +151,14 @@ impl Item {
 }
 
 /// What a body of a transaction or plan asks for.
-pub struct Spec<'a>(pub &'a Value);
+pub struct Spec(pub Value);
 
-impl Spec<'_> {
+impl Spec {
     /// The items that are to be done, each read as far as it can be.
-    pub async fn items(&self, call: &Arc<Call>, options: &WriteOptions) -> Result<Vec<Item>, Status> {
+    pub async fn items(mut self, call: &Arc<Call>, options: &WriteOptions) -> Result<Vec<Item>, Status> {
+        let items = self.0.get_mut("items").map(Value::take);
         let undo = self.0.get("undo").filter(|undo| !undo.is_null());
-        let items = match (self.0.get("items"), undo) {
+        let items = match (items, undo) {
             (Some(Value::Array(items)), None) => item::read_all(call, items, options).await?,
             (None | Some(Value::Null), Some(undo)) => undo_many::items(call, undo, options).await?,
             (Some(Value::Array(_)), Some(_)) => {

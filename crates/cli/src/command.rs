@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use crate::commands::{
     activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete,
-    describe, diff, doctor, edit, explain, get, history, login, marks, options, patch, plan, referrers,
-    restore, rotate_keys, search, support_bundle, undo, version, wait,
+    describe, diff, doctor, edit, events, explain, get, history, login, marks, options, patch, plan,
+    referrers, restore, rotate_keys, search, support_bundle, undo, version, wait,
 };
 use crate::failure::Failure;
 use crate::session::Session;
@@ -28,6 +28,7 @@ pub enum Command {
     Delete(delete::Arguments),
     Wait(wait::Arguments),
     Activity(activity::Arguments),
+    Events(events::Arguments),
     History(history::Arguments),
     Undo(undo::Arguments),
     Restore(restore::Arguments),
@@ -81,6 +82,7 @@ impl Command {
             Command::Delete(arguments) => delete::run(arguments, session).await,
             Command::Wait(arguments) => wait::run(arguments, session).await,
             Command::Activity(arguments) => activity::run(arguments, session).await,
+            Command::Events(arguments) => events::run(arguments, session).await,
             Command::History(arguments) => history::run(arguments, session).await,
             Command::Undo(arguments) => undo::run(arguments, session).await,
             Command::Restore(arguments) => restore::run(arguments, session).await,

@@ -15,6 +15,7 @@ pub mod describe;
 pub mod diff;
 pub mod doctor;
 pub mod edit;
+pub mod events;
 pub mod explain;
 pub mod found;
 pub mod get;

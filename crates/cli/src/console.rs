@@ -69,6 +69,11 @@ impl Console {
         painted(self.colours && self.err_is_terminal, colour, text)
     }
 
+    /// How wide a table may be, where somebody looks at it.
+    pub fn table_width(&self) -> Option<usize> {
+        self.width.filter(|_| self.out_is_terminal)
+    }
+
     /// Asks for a yes; without a terminal nobody is asked, and the answer is no.
     pub fn confirm(&mut self, question: &str) -> bool {
         if !self.can_ask {

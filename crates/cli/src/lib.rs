@@ -17,6 +17,7 @@ mod kubeconfig;
 mod locate;
 mod manifests;
 mod names;
+mod of_kubectl;
 mod print;
 mod server;
 mod session;
@@ -26,6 +27,7 @@ pub use command::Command;
 pub use console::Console;
 pub use flags::plain_booleans;
 pub use global::Global;
+pub use of_kubectl::refused as refused_word;
 pub use server::{Refused, Server, path_segment};
 
 /// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a
@@ -49,6 +51,10 @@ pub fn run(command: Command, global: Global, console: Console, root: clap::Comma
             // What was printed before stands before the complaint, also where both go to one file.
             let _ = session.console.flush();
             failure.tell(&mut session.console);
+            let is_forbidden = failure.refusal().is_some_and(|refusal| refusal.reason() == "Forbidden");
+            if is_forbidden && session.console.err_is_terminal {
+                session.console.say("hint: \"groundplane auth can-i --list\" shows what you may do");
+            }
             failure.exit_code()
         }
     }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod diff;
+mod fit;
 mod go;
 mod sort;
 mod table;
@@ -17,6 +18,7 @@ use crate::names;
 
 pub use columns::CustomColumns;
 pub use diff::changes as diff_lines;
+pub use fit::table as fitted;
 pub use go::shown as shown_as_go;
 pub use sort::{SortBy, relaxed_path};
 pub use table::{Table, TableOptions};

@@ -54,7 +54,13 @@ enum Command {
 fn main() -> ExitCode {
     let command_line = Arguments::command();
     let words = cli::plain_booleans(&command_line, std::env::args_os().collect());
-    let matches = command_line.clone().get_matches_from(words);
+    let matches = command_line.clone().try_get_matches_from(words).unwrap_or_else(|error| {
+        if let Some(told) = cli::refused_word(&error) {
+            eprintln!("{told}");
+            std::process::exit(2);
+        }
+        error.exit()
+    });
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let is_client = matches!(arguments.command, Command::Client(_) | Command::Design(_));
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {

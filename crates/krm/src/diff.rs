@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::Object;
+
 /// What stands in place of what nobody may see.
 pub const REDACTED: &str = "(redacted)";
 /// What client-side apply keeps of a whole object, secrets included.
@@ -37,6 +39,15 @@ pub fn between(before: Option<&Value>, after: Option<&Value>) -> Vec<Difference>
     let mut found = Vec::new();
     let empty = Value::Object(Map::new());
     walk(&mut Vec::new(), before.unwrap_or(&empty), after.unwrap_or(&empty), &mut found);
+    found
+}
+
+/// The same of two states that are there as objects.
+pub fn between_objects(before: Option<&Object>, after: Option<&Object>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let empty = Map::new();
+    let before = before.map_or(&empty, |object| &object.0);
+    fields_of(&mut Vec::new(), before, after.map_or(&empty, |object| &object.0), &mut found);
     found
 }
 
@@ -77,17 +88,22 @@ impl Difference {
 
     /// As answers have it.
     pub fn to_json(&self) -> Value {
+        self.clone().into_json()
+    }
+
+    /// The same, for one that is not needed any more.
+    pub fn into_json(self) -> Value {
         let op = match (&self.before, &self.after) {
             (None, _) => "add",
             (Some(_), None) => "remove",
             (Some(_), Some(_)) => "replace",
         };
         let mut told = json!({ "op": op, "path": self.shown_path() });
-        if let Some(before) = &self.before {
-            told["before"] = before.clone();
+        if let Some(before) = self.before {
+            told["before"] = before;
         }
-        if let Some(after) = &self.after {
-            told["after"] = after.clone();
+        if let Some(after) = self.after {
+            told["after"] = after;
         }
         told
     }
@@ -148,18 +164,7 @@ fn walk(path: &mut Vec<Step>, before: &Value, after: &Value, found: &mut Vec<Dif
         return;
     }
     match (before, after) {
-        (Value::Object(old), Value::Object(new)) => {
-            for (field, value) in old {
-                if !is_own(path, field) {
-                    step(path, Step::Field(field.clone()), Some(value), new.get(field), found);
-                }
-            }
-            for (field, value) in new.iter().filter(|(field, _)| !old.contains_key(*field)) {
-                if !is_own(path, field) {
-                    step(path, Step::Field(field.clone()), None, Some(value), found);
-                }
-            }
-        }
+        (Value::Object(old), Value::Object(new)) => fields_of(path, old, new, found),
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
                 step(path, Step::Item(index), Some(old), Some(new), found);
@@ -170,6 +175,24 @@ fn walk(path: &mut Vec<Step>, before: &Value, after: &Value, found: &mut Vec<Dif
             before: Some(before.clone()),
             after: Some(after.clone()),
         }),
+    }
+}
+
+fn fields_of(
+    path: &mut Vec<Step>,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    found: &mut Vec<Difference>,
+) {
+    for (field, value) in old {
+        if !is_own(path, field) {
+            step(path, Step::Field(field.clone()), Some(value), new.get(field), found);
+        }
+    }
+    for (field, value) in new.iter().filter(|(field, _)| !old.contains_key(*field)) {
+        if !is_own(path, field) {
+            step(path, Step::Field(field.clone()), None, Some(value), found);
+        }
     }
 }
 

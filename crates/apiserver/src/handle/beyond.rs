@@ -14,6 +14,7 @@ use super::resource::respond;
 use super::{backup, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
+use crate::later;
 use crate::pipeline::Known;
 use crate::request::accept::Accept;
 use crate::request::body::{self, Format};
@@ -106,25 +107,26 @@ impl Beyond {
 
 async fn transaction(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
-    let object = read(known, body, "Transaction")?;
-    let spec = object.get("spec").cloned().unwrap_or_default();
+    let mut object = read(known, body, "Transaction")?;
+    let spec = object.0.remove("spec").unwrap_or_default();
     let options = options(known, &mut call, &spec)?;
     let call = Arc::new(call);
-    let items = Spec(&spec).items(&call, &options).await?;
+    let items = Spec(spec).items(&call, &options).await?;
     let asked = |name: &str| known.query.flag(name).unwrap_or(false);
     let detail =
         Detail { diff: options.dry_run || asked("diff"), object: asked("object"), dry_run: options.dry_run };
     let work = Arc::new(Work { call: call.clone(), items, options });
     let ended = run(work, None).await?;
     let told = report::transaction(report::status(&call, &ended, detail), call.message.as_deref());
-    Ok(answer::object::value(&accept, if detail.dry_run { 200 } else { 201 }, &told))
+    let answer = answer::object::value(&accept, if detail.dry_run { 200 } else { 201 }, &told);
+    later::free((ended, told));
+    Ok(answer)
 }
 
 async fn make_plan(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
     let object = read(known, body, "Plan")?;
-    let spec = object.get("spec").cloned().unwrap_or_default();
-    let options = options(known, &mut call, &spec)?;
+    let options = options(known, &mut call, object.get("spec").unwrap_or(&Value::Null))?;
     let call = Arc::new(call);
     let object = plan::make(&call, object, &options).await?;
     write::admit::matches_path(&call, &object, false)?;

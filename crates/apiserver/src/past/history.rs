@@ -152,12 +152,13 @@ fn cursor(text: &str) -> Result<Cursor, Status> {
 }
 
 fn table(call: &Call, accept: &Accept, changes: &[Change], items: &[Value], metadata: Value) -> Value {
-    let column = |name: &str, description: &str| json!({ "name": name, "type": "string", "format": "", "description": description, "priority": 0 });
+    let of_priority = |priority: u8, name: &str, description: &str| json!({ "name": name, "type": "string", "format": "", "description": description, "priority": priority });
+    let column = |name: &str, description: &str| of_priority(0, name, description);
     let columns = json!([
         column("Revision", "The version of the object after the change"),
         column("Age", "How long ago it was made"),
         column("User", "In whose name it was made"),
-        column("Manager", "By which program"),
+        of_priority(1, "Manager", "By which program"),
         column("Verb", "What the client called it"),
         column("Changed", "The fields that differ"),
         column("Message", "Why it was made"),

@@ -34,13 +34,23 @@ pub struct Done {
     pub result: &'static str,
     /// The object before it.
     pub before: Option<Object>,
-    /// The object after it, as the version that was named has it.
+    /// The object after it, as the version that was named has it; nothing where it is as it was, or gone.
     pub after: Option<Object>,
     /// Whether its values are secret.
     pub secret: bool,
     /// What the client should know.
     pub warnings: Vec<String>,
     key: Option<Key>,
+}
+
+impl Done {
+    /// The object as it is then, if it is there.
+    pub fn object(&self) -> Option<&Object> {
+        match self.result {
+            "unchanged" => self.before.as_ref(),
+            _ => self.after.as_ref(),
+        }
+    }
 }
 
 /// Tries every item on the view.
@@ -61,10 +71,15 @@ pub fn decide(work: &Work, view: &mut View) -> Vec<Tried> {
     for index in order {
         let Some(step) = steps.get_mut(index).and_then(Option::as_mut) else { continue };
         match (step.check(view), &mut outcomes[index]) {
-            (Ok(warnings), Some(Ok(done))) => done.warnings = warnings,
+            (Ok(warnings), Some(Ok(done))) => {
+                done.warnings = warnings;
+                done.before = step.before();
+            }
             (Err(status), outcome) => *outcome = Some(Err(status)),
             (Ok(_), _) => {}
         }
+        // Of tens of thousands of objects nothing is kept longer than it is needed.
+        steps[index] = None;
     }
     let told = work.items.iter().zip(outcomes).map(|(item, outcome)| Tried {
         index: item.index,
@@ -90,23 +105,21 @@ impl<'a> Step<'a> {
     fn land(item: &'a Item, view: &mut View) -> Result<(Step<'a>, Done), Status> {
         let (call, doing) = item.doing.as_ref().map_err(Clone::clone)?;
         let change = propose(item, call, doing, view)?;
-        let (before, fate) = match &change {
-            Change::Write(proposal) => (proposal.old.clone(), proposal.as_ref().clone().land(call, view)?),
-            Change::Delete(deletion) => {
-                (Some(deletion.old.clone()), deletion.as_ref().clone().land(call, view)?)
-            }
+        let fate = match &change {
+            Change::Write(proposal) => proposal.land(call, view)?,
+            Change::Delete(deletion) => deletion.as_ref().clone().land(call, view)?,
         };
         let is_deletion = matches!(change, Change::Delete(_));
         let (result, after) = match fate {
             Fate::Created(object) => ("created", Some(object)),
             Fate::Changed(object) if is_deletion => ("deleting", Some(object)),
             Fate::Changed(object) => ("configured", Some(object)),
-            Fate::Unchanged(..) => ("unchanged", before.clone()),
+            Fate::Unchanged(..) => ("unchanged", None),
             Fate::Gone(_) | Fate::Deleted(_) => ("deleted", None),
         };
         let done = Done {
             result,
-            before,
+            before: None,
             after: after.map(|object| call.convert(object, u64::MAX)).transpose()?,
             secret: call.kind.secret,
             warnings: Vec::new(),
@@ -122,6 +135,14 @@ impl<'a> Step<'a> {
                 Ok(std::mem::take(&mut proposal.warnings))
             }
             Change::Delete(deletion) => deletion.check(self.call, view).map(|()| Vec::new()),
+        }
+    }
+
+    /// The object before it, once it was checked.
+    fn before(&mut self) -> Option<Object> {
+        match &mut self.change {
+            Change::Write(proposal) => proposal.old.take(),
+            Change::Delete(deletion) => Some(std::mem::take(&mut deletion.old)),
         }
     }
 }

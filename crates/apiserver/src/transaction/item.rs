@@ -149,12 +149,12 @@ impl Named {
 /// Reads the items that were sent. What is wrong with one alone is kept with it; what makes no sense at all is an error.
 pub async fn read_all(
     call: &Arc<Call>,
-    values: &[Value],
+    values: Vec<Value>,
     options: &WriteOptions,
 ) -> Result<Vec<Item>, Status> {
     let mut items = Vec::with_capacity(values.len());
     let mut seen: HashMap<(String, String, String, String), usize> = HashMap::new();
-    for (index, value) in values.iter().enumerate() {
+    for (index, mut value) in values.into_iter().enumerate() {
         let bad = |why: String| Status::bad_request(format!("spec.items[{index}]: {why}"));
         let text = value.get("operation").and_then(Value::as_str).unwrap_or_default();
         let operation = Operation::read(text).ok_or_else(|| {
@@ -162,13 +162,13 @@ pub async fn read_all(
                 "operation {text:?} is none of create, update, apply, patch, delete, undo and restore"
             ))
         })?;
-        let place = Place::of(value, operation).map_err(bad)?;
+        let place = Place::of(&value, operation).map_err(bad)?;
         let mut named = place.named.clone();
         let mut options = options.clone();
         if let Some(force) = value.get("force").and_then(Value::as_bool) {
             options.force = Some(force);
         }
-        let doing = match place.find(call, value, operation) {
+        let doing = match place.find(call, operation) {
             Err(status) => Err(status),
             Ok(one) => {
                 named.resource.clone_from(&one.kind.names.plural);
@@ -182,7 +182,7 @@ pub async fn read_all(
                         named.shown()
                     )));
                 }
-                read(&one, value, operation, &options).await.map(|doing| (Arc::new(one), doing))
+                read(&one, &mut value, operation, &options).await.map(|doing| (Arc::new(one), doing))
             }
         };
         items.push(Item { index, named, operation, doing, options });
@@ -244,7 +244,7 @@ impl Place {
     }
 
     /// The call that this item would be by itself, if it may be made.
-    fn find(&self, call: &Call, value: &Value, operation: Operation) -> Result<Call, Status> {
+    fn find(&self, call: &Call, operation: Operation) -> Result<Call, Status> {
         let (group, version) = split_api_version(&self.named.api_version);
         let known = call.catalog.kind(group, &self.named.kind).and_then(|kind| {
             let served = |found: &krm::kind::Version| found.served && found.name == version;
@@ -266,7 +266,6 @@ impl Place {
             true => self.named.name.clone(),
             false => krm::names::generate_name(&self.prefix, random()),
         };
-        let _ = value;
         let one =
             Call { kind, version, namespace, name, subresource: self.subresource.clone(), ..call.clone() };
         let named = if operation.verb() == "create" { "" } else { one.name.as_str() };
@@ -288,7 +287,7 @@ fn namespace_of(kind: &Kind, named: &Named) -> Result<String, Status> {
 
 async fn read(
     call: &Call,
-    value: &Value,
+    value: &mut Value,
     operation: Operation,
     options: &WriteOptions,
 ) -> Result<Doing, Status> {
@@ -316,8 +315,8 @@ async fn read(
 }
 
 /// The object of an item, with the name and namespace that it has.
-fn object(call: &Call, value: &Value) -> Object {
-    let mut object = Object::from_value(value["object"].clone()).unwrap_or_default();
+fn object(call: &Call, value: &mut Value) -> Object {
+    let mut object = Object::from_value(value["object"].take()).unwrap_or_default();
     object.set_meta("name", Some(call.name.as_str().into()));
     object.set_meta("namespace", call.kind.is_namespaced().then(|| call.namespace.as_str().into()));
     object

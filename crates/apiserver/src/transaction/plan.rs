@@ -14,6 +14,7 @@ use super::{Along, Spec, Work, report, run};
 use crate::api::store_failure;
 use crate::call::Call;
 use crate::keys;
+use crate::later;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use crate::write;
@@ -127,7 +128,7 @@ fn about(term: &[u8]) -> String {
 pub async fn make(call: &Arc<Call>, mut plan: Object, options: &WriteOptions) -> Result<Object, Status> {
     let spec = plan.get("spec").cloned().unwrap_or_default();
     let options = WriteOptions { dry_run: true, ..options.clone() };
-    let items = Spec(&spec).items(call, &options).await?;
+    let items = Spec(spec).items(call, &options).await?;
     let drawn: Vec<(usize, String)> = items
         .iter()
         .filter(|item| !item.named.name.is_empty())
@@ -141,6 +142,7 @@ pub async fn make(call: &Arc<Call>, mut plan: Object, options: &WriteOptions) ->
     let until = krm::time::Moment::of_seconds(now.seconds + KEPT_SECONDS);
     status["expirationTimestamp"] = until.to_string().into();
     status["guards"] = ended.guards.iter().map(Guard::to_json).collect();
+    later::free(ended);
     plan.set("status", Some(status));
     // Names that were drawn are part of the plan.
     if let Some(Value::Array(values)) = plan.0.get_mut("spec").and_then(|spec| spec.get_mut("items")) {
@@ -176,12 +178,14 @@ pub async fn apply(call: &Arc<Call>, options: &WriteOptions) -> Result<(Value, O
         force: spec.get("force").and_then(Value::as_bool).or(options.force),
         ..options.clone()
     };
-    let items = Spec(&spec).items(&base, &options).await?;
+    let items = Spec(spec).items(&base, &options).await?;
     let dry_run = options.dry_run;
     let work = Arc::new(Work { call: base.clone(), items, options });
-    let ended = run(work, Some(unchanged_since(&base, plan, entry.version()))).await?;
+    let ended = run(work, Some(unchanged_since(&base, plan, entry.version())?)).await?;
     let detail = Detail { dry_run, ..Detail::default() };
-    Ok((report::transaction(report::status(call, &ended, detail), message.as_deref()), message))
+    let status = report::status(call, &ended, detail);
+    later::free(ended);
+    Ok((report::transaction(status, message.as_deref()), message))
 }
 
 fn can_be_applied(call: &Call, plan: &Object) -> Result<(), Status> {
@@ -197,10 +201,18 @@ fn can_be_applied(call: &Call, plan: &Object) -> Result<(), Status> {
 }
 
 /// Everything that the plan was decided on is as it was, and the plan says that it was applied, in the same commit.
-fn unchanged_since(call: &Arc<Call>, plan: Object, version: Version) -> Along {
+fn unchanged_since(call: &Arc<Call>, mut plan: Object, version: Version) -> Result<Along, Status> {
     let call = call.clone();
-    let guards = plan.at("status.guards").and_then(Value::as_array).cloned().unwrap_or_default();
-    Arc::new(move |view: &mut View| {
+    let mut guards = Vec::new();
+    if let Some(status) = plan.0.get_mut("status") {
+        // Once it is applied nobody asks what it depended on.
+        let read = status.as_object_mut().and_then(|status| status.remove("guards"));
+        guards.extend(read.iter().filter_map(Value::as_array).flatten().map(Guard::from_json));
+        status["applied"] = json!({ "time": call.api.now().to_micros(), "user": &*call.who.user });
+    }
+    plan.set_meta("resourceVersion", None);
+    let applied = write::to_storage(&call, plan)?;
+    Ok(Arc::new(move |view: &mut View| {
         let key = call.key()?;
         if view.get(&key).is_none_or(|entry| entry.version() != version) {
             return Err(Status::conflict(
@@ -210,8 +222,8 @@ fn unchanged_since(call: &Arc<Call>, plan: Object, version: Version) -> Along {
             ));
         }
         let mut causes = Vec::new();
-        for (index, value) in guards.iter().enumerate() {
-            let changed = match Guard::from_json(value) {
+        for (index, guard) in guards.iter().enumerate() {
+            let changed = match guard {
                 Some(guard) => guard.changed(view),
                 None => Some("a guard that can't be read".to_owned()),
             };
@@ -223,13 +235,8 @@ fn unchanged_since(call: &Arc<Call>, plan: Object, version: Version) -> Along {
         if !causes.is_empty() {
             return Err(stale(&call, causes));
         }
-        let mut applied = plan.clone();
-        if let Some(status) = applied.0.get_mut("status") {
-            status["applied"] = json!({ "time": call.api.now().to_micros(), "user": &*call.who.user });
-        }
-        applied.set_meta("resourceVersion", None);
-        write::put(&call, view, &write::to_storage(&call, applied)?, "apply", false)
-    })
+        write::put(&call, view, &applied, "apply", false)
+    }))
 }
 
 fn stale(call: &Call, causes: Vec<Cause>) -> Status {

@@ -79,10 +79,10 @@ fn item(tried: &Tried, detail: Detail) -> Value {
                 }
             }
             if detail.diff {
-                told["diff"] = differences(done).iter().map(Difference::to_json).collect();
+                told["diff"] = differences(done).into_iter().map(Difference::into_json).collect();
             }
             if detail.object
-                && let Some(object) = &done.after
+                && let Some(object) = done.object()
             {
                 let mut value = Value::Object(object.0.clone());
                 if done.secret {
@@ -99,11 +99,9 @@ fn item(tried: &Tried, detail: Detail) -> Value {
 }
 
 fn differences(done: &Done) -> Vec<Difference> {
-    let value = |object: &krm::Object| Value::Object(object.0.clone());
-    let (before, after) = (done.before.as_ref().map(value), done.after.as_ref().map(value));
     let mut found = match done.result {
         "unchanged" | "deleted" => Vec::new(),
-        _ => diff::between(before.as_ref(), after.as_ref()),
+        _ => diff::between_objects(done.before.as_ref(), done.after.as_ref()),
     };
     if done.before.is_none() {
         // What the server says of every new object is no news.

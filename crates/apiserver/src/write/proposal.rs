@@ -11,7 +11,6 @@ use super::{Decided, Fate, admit, create, update};
 use crate::call::Call;
 
 /// A new or changed object, at the call's version.
-#[derive(Clone)]
 pub struct Proposal {
     /// What is there, as it is stored.
     pub entry: Option<Arc<Entry>>,
@@ -32,7 +31,8 @@ impl Proposal {
     pub fn settle(mut self, call: &Call, view: &mut View) -> Result<Decided, Status> {
         self.check(call, view)?;
         let warnings = std::mem::take(&mut self.warnings);
-        Ok(Decided { fate: self.land(call, view)?, warnings })
+        let new = std::mem::take(&mut self.new);
+        Ok(Decided { fate: self.written(call, view, new)?, warnings })
     }
 
     /// Everything that is wrong with it.
@@ -42,11 +42,15 @@ impl Proposal {
         admit::check(call, view, &change, &mut self.warnings)
     }
 
-    /// Writes it.
-    pub fn land(self, call: &Call, view: &mut View) -> Result<Fate, Status> {
-        match (self.entry, self.old) {
-            (Some(entry), Some(old)) => update::land(call, view, &entry, &old, self.new, self.verb),
-            _ => create::land(call, view, self.new, self.draws, self.verb),
+    /// Writes it, before it is checked.
+    pub fn land(&self, call: &Call, view: &mut View) -> Result<Fate, Status> {
+        self.written(call, view, self.new.clone())
+    }
+
+    fn written(&self, call: &Call, view: &mut View, new: Object) -> Result<Fate, Status> {
+        match (&self.entry, &self.old) {
+            (Some(entry), Some(old)) => update::land(call, view, entry, old, new, self.verb),
+            _ => create::land(call, view, new, self.draws, self.verb),
         }
     }
 }

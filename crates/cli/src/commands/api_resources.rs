@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::discovery::Resource;
 use crate::failure::Failure;
+use crate::print;
 use crate::session::Session;
-use crate::tabs;
 
 /// Show the types of objects that the server has.
 #[derive(clap::Args, Debug)]
@@ -69,11 +69,10 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Some("kind") => a.kind.cmp(&b.kind),
         _ => (&a.group, &a.plural).cmp(&(&b.group, &b.plural)),
     });
-    let out = &mut session.console.out;
     let form = arguments.output.as_deref();
     if form == Some("name") {
         for resource in found {
-            writeln!(out, "{}", resource.full_name())?;
+            writeln!(session.console.out, "{}", resource.full_name())?;
         }
         return Ok(());
     }
@@ -97,6 +96,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         }
         text.push('\n');
     }
-    out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+    let width = session.console.table_width().filter(|_| !is_wide);
+    session.console.out.write_all(print::fitted(&text, width, 1).as_bytes())?;
     Ok(())
 }

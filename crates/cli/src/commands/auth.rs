@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use super::describe::rules_table;
 use crate::client::Ask;
 use crate::failure::Failure;
-use crate::print::{Output, shown_as_go};
+use crate::print::{self, Output, shown_as_go};
 use crate::session::Session;
-use crate::tabs;
 
 /// Show who you are and what you may do.
 #[derive(clap::Args, Debug)]
@@ -219,7 +218,8 @@ async fn list(can_i: &CanI, session: &mut Session) -> Result<(), Failure> {
         text += "Resources\tNon-Resource URLs\tResource Names\tVerbs\n";
     }
     text += &rules_table(&Value::Array(both.cloned().collect()));
-    session.console.out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+    let text = print::fitted(&text, session.console.table_width(), 1);
+    session.console.out.write_all(text.as_bytes())?;
     Ok(())
 }
 
@@ -241,6 +241,7 @@ async fn whoami(who: &WhoAmI, session: &mut Session) -> Result<(), Failure> {
     for (key, value) in user["extra"].as_object().into_iter().flatten() {
         text += &format!("Extra: {key}\t{}\n", shown_as_go(value));
     }
-    session.console.out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+    let text = print::fitted(&text, None, 1);
+    session.console.out.write_all(text.as_bytes())?;
     Ok(())
 }

@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::kubeconfig::{Entry, Kubeconfig};
-use crate::print::Output;
+use crate::print::{self, Output};
 use crate::session::Session;
-use crate::tabs;
 
 /// Show the kubeconfig, and choose its context.
 #[derive(clap::Args, Debug)]
@@ -25,6 +24,12 @@ enum Command {
     CurrentContext,
     UseContext(UseContext),
     GetContexts(GetContexts),
+    /// List the servers there are.
+    #[command(after_help = "Examples:\n  groundplane config get-clusters")]
+    GetClusters,
+    /// List the users there are.
+    #[command(after_help = "Examples:\n  groundplane config get-users")]
+    GetUsers,
 }
 
 /// Show what all kubeconfig files say together, without secrets.
@@ -89,7 +94,19 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         }
         Command::UseContext(asked) => use_context(&asked.name, &kubeconfig, session),
         Command::GetContexts(asked) => get_contexts(&asked, &kubeconfig, session),
+        Command::GetClusters => names(&kubeconfig.clusters, session),
+        Command::GetUsers => names(&kubeconfig.users, session),
     }
+}
+
+fn names(entries: &[Entry], session: &mut Session) -> Result<(), Failure> {
+    let mut names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    names.sort_unstable();
+    writeln!(session.console.out, "NAME")?;
+    for name in names {
+        writeln!(session.console.out, "{name}")?;
+    }
+    Ok(())
 }
 
 fn view(view: &View, kubeconfig: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {
@@ -208,7 +225,8 @@ fn get_contexts(asked: &GetContexts, kubeconfig: &Kubeconfig, session: &mut Sess
             ),
         };
     }
-    session.console.out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+    let text = print::fitted(&text, session.console.table_width(), 2);
+    session.console.out.write_all(text.as_bytes())?;
     Failure::all(failures)
 }
 

@@ -19,6 +19,7 @@ use crate::manifests::FileFlags;
 use crate::session::Session;
 use crate::tabs;
 
+pub use events::when;
 pub use rbac::rules_table;
 
 /// Show the details of objects, and what happened to them.

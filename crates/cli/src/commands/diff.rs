@@ -80,7 +80,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 
 async fn with_files(arguments: &Arguments, session: &mut Session) -> Result<bool, Failure> {
     if arguments.files.is_empty() {
-        return Err(Failure::usage("must specify one of -f and --since"));
+        return Err(Failure::usage("must specify one of -f and --since")
+            .hint("groundplane diff -f FILE, or groundplane diff --since 2d TYPE [NAME]"));
     }
     let manifests = arguments.files.read(&mut session.console)?;
     let prepared = apply::prepare(manifests, session).await?;

@@ -76,7 +76,11 @@ fn find(
         Some(found) => found,
         None => {
             let word = krm::field::quote(parts[0]);
-            return Err(Failure::Bare(format!("the server doesn't have a resource type {word}")));
+            let failure = Failure::Bare(format!("the server doesn't have a resource type {word}"));
+            return Err(match discovery.nearest(parts[0]) {
+                Some(resource) => failure.hint(format!("did you mean \"{}\"?", resource.plural)),
+                None => failure,
+            });
         }
     };
     let Some(api_version) = &arguments.api_version else { return Ok((resource, fields)) };

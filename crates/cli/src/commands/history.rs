@@ -72,7 +72,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             let options = TableOptions {
                 wide: matches!(output, Output::Table { wide: true }),
                 no_headers: arguments.no_headers,
-                width: session.console.width.filter(|_| session.console.out_is_terminal),
+                width: session.console.table_width(),
                 ..TableOptions::default()
             };
             let text = table.print(None, &options, &mut Vec::new());

@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long)]
     force_conflicts: bool,
 
-    /// The form: json or yaml.
+    /// The form: json, yaml or jsonpath=TEMPLATE.
     #[arg(long, short, value_name = "FORM")]
     output: Option<String>,
 }
@@ -64,6 +64,12 @@ const PLANS: &str = "/apis/groundplane.dev/v1alpha1/plans";
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     if arguments.files.is_empty() {
         return Err(Failure::usage("nothing to plan").hint("groundplane plan -f FILE, FOLDER or -"));
+    }
+    let output = arguments.output.as_deref().map(|form| Output::parse(Some(form), false)).transpose()?;
+    if output.as_ref().is_some_and(|output| output.is_table() || matches!(output, Output::Name)) {
+        return Err(Failure::usage(
+            "a plan is printed as json, yaml or jsonpath=TEMPLATE, or without -o as text",
+        ));
     }
     let manifests = arguments.files.read(&mut session.console)?;
     let prepared = apply::prepare(manifests, session).await?;
@@ -99,8 +105,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
                 .await?
         }
     };
-    if let Some(form) = &arguments.output {
-        Output::parse(Some(form), false)?.print(&mut session.console.out, &answer)?;
+    if let Some(output) = &output {
+        output.print(&mut session.console.out, &answer)?;
     } else {
         show(&answer["status"], session)?;
     }

@@ -8,9 +8,8 @@ use crate::client::Ask;
 use crate::commands::found;
 use crate::failure::Failure;
 use crate::names;
-use crate::print::Output;
+use crate::print::{self, Output};
 use crate::session::Session;
-use crate::tabs;
 
 /// Show who refers to an object, and which of them keep it from being deleted.
 #[derive(clap::Args, Debug)]
@@ -61,7 +60,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         if items.is_empty() {
             session.console.say(&format!("nothing refers to {}", place.shown()));
         } else if output.is_table() {
-            session.console.out.write_all(tabs::lay_out(&text, tabs::TABLE, &mut Vec::new()).as_bytes())?;
+            let text = print::fitted(&text, session.console.table_width(), 2);
+            session.console.out.write_all(text.as_bytes())?;
         }
     }
     Ok(())

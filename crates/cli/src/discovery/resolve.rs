@@ -110,19 +110,25 @@ impl Discovery {
     fn unknown(&self, word: &str) -> Failure {
         let failure =
             Failure::Other(format!("the server doesn't have a resource type {}", krm::field::quote(word)));
-        let lower = word.to_lowercase();
-        let near = |resource: &&Resource| {
-            distance(&lower, &resource.plural) <= 2 || distance(&lower, &resource.singular) <= 2
-        };
-        match self.resources.iter().filter(|_| lower.len() > 3).find(near) {
+        match self.nearest(word) {
             Some(resource) => failure.hint(format!("did you mean \"{}\"?", resource.plural)),
             None => failure,
         }
     }
+
+    /// The type whose name is nearly this word.
+    pub fn nearest(&self, word: &str) -> Option<&Resource> {
+        let lower = word.to_lowercase();
+        let far = |resource: &&Resource| {
+            distance(&lower, &resource.plural).min(distance(&lower, &resource.singular))
+        };
+        let all = self.resources.iter().filter(|_| lower.len() > 3);
+        all.min_by_key(far).filter(|nearest| far(nearest) <= 2)
+    }
 }
 
 /// How many letters have to change to come from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

@@ -3,7 +3,7 @@
 use krm::time::Moment;
 use serde_json::Value;
 
-use super::go;
+use super::{fit, go};
 use crate::discovery::Resource;
 use crate::names;
 use crate::tabs;
@@ -95,13 +95,13 @@ impl Table {
         for row in &self.rows {
             lines.push(row.texts(&shown, resource, options));
         }
-        if let Some(width) = options.width.filter(|_| !options.wide) {
-            let fixed = usize::from(options.with_namespace) + usize::from(options.first.is_some()) + 1;
-            fit(&mut lines, width, fixed);
-        }
+        let layout = options.width.filter(|_| !options.wide).map_or(tabs::TABLE, |width| {
+            let whole = usize::from(options.with_namespace) + usize::from(options.first.is_some()) + 1;
+            fit::cut(&mut lines, width, whole)
+        });
         let text: String = lines.iter().map(|cells| cells.join("\t") + "\n").collect();
         // The last line break belongs to no line.
-        tabs::lay_out(&text, tabs::TABLE, widths)
+        tabs::lay_out(&text, layout, widths)
     }
 
     fn headers(&self, shown: &[usize], options: &TableOptions) -> Vec<String> {
@@ -157,32 +157,6 @@ fn cell(value: &Value) -> String {
     text.replace('\u{1b}', "^[")
 }
 
-/// Shortens the widest columns until every line fits; the first `fixed` of them stay whole.
-fn fit(lines: &mut [Vec<String>], width: usize, fixed: usize) {
-    const LEAST: usize = 8;
-    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let mut widths: Vec<usize> = (0..columns)
-        .map(|at| {
-            lines.iter().filter_map(|line| line.get(at)).map(|text| text.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    let total = |widths: &[usize]| widths.iter().sum::<usize>() + 3 * widths.len().saturating_sub(1);
-    let before = widths.clone();
-    while total(&widths) > width {
-        let widest = (fixed..columns).max_by_key(|at| widths[*at]).filter(|at| widths[*at] > LEAST);
-        let Some(widest) = widest else { break };
-        widths[widest] -= 1;
-    }
-    for line in lines {
-        for (at, text) in line.iter_mut().enumerate() {
-            if widths[at] < before[at] && text.chars().count() > widths[at] {
-                let kept: String = text.chars().take(widths[at] - 1).collect();
-                *text = kept + "…";
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -225,15 +199,5 @@ mod tests {
             printed(&options),
             "a     3           web   app=web,b=c\nbb                      <none>\n"
         );
-    }
-
-    #[test]
-    fn a_narrow_terminal_shortens_what_is_long() {
-        let mut lines = vec![
-            vec!["NAME".to_owned(), "MESSAGE".to_owned()],
-            vec!["a-long-name".to_owned(), "something that goes on and on".to_owned()],
-        ];
-        fit(&mut lines, 30, 1);
-        assert_eq!(lines[1], ["a-long-name", "something that …"]);
     }
 }

@@ -137,9 +137,12 @@ impl Data {
 
 impl Secret {
     /// The secret, and how it is to be made.
-    pub fn object(&self, namespace: &str) -> Result<(Value, &How), Failure> {
+    pub fn object(&self, namespace: Option<&str>) -> Result<(Value, &How), Failure> {
         let secret = |name: &str, kind: &str, data: Map<String, Value>| {
-            let mut object = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}});
+            let mut object = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}});
+            if let Some(namespace) = namespace {
+                object["metadata"]["namespace"] = namespace.into();
+            }
             if !kind.is_empty() {
                 object["type"] = kind.into();
             }

@@ -50,32 +50,35 @@ const RBAC: &str = "rbac.authorization.k8s.io/v1";
 /// Makes it.
 pub async fn run(what: What, session: &mut Session) -> Result<(), Failure> {
     let namespace = session.namespace().await?;
+    // As with kubectl, an object names its namespace only if that was asked for: it can be applied anywhere.
+    let own = session.asked_namespace().await?;
+    let own = own.as_deref();
     let in_namespace = |plural: &str| format!("/api/v1/namespaces/{namespace}/{plural}");
     match what {
         What::Namespace(plain) => {
-            let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": plain.name}});
+            let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": plain.name}, "spec": {}, "status": {}});
             send("/api/v1/namespaces", object, &plain.how, session).await
         }
         What::Serviceaccount(plain) => {
-            let object = named("v1", "ServiceAccount", &plain.name, Some(&namespace));
+            let object = named("v1", "ServiceAccount", &plain.name, own);
             told(
                 send(&in_namespace("serviceaccounts"), object, &plain.how, session).await,
                 "failed to create serviceaccount:",
             )
         }
         What::Configmap(data) => {
-            let object = data.config_map(named("v1", "ConfigMap", &data.name, Some(&namespace)))?;
+            let object = data.config_map(named("v1", "ConfigMap", &data.name, own))?;
             told(
                 send(&in_namespace("configmaps"), object, &data.how, session).await,
                 "failed to create configmap:",
             )
         }
         What::Secret(secret) => {
-            let (object, how) = secret.object(&namespace)?;
+            let (object, how) = secret.object(own)?;
             told(send(&in_namespace("secrets"), object, how, session).await, "failed to create secret")
         }
         What::Role(role) => {
-            let object = role.object(named(RBAC, "Role", &role.name, Some(&namespace)), session).await?;
+            let object = role.object(named(RBAC, "Role", &role.name, own), session).await?;
             send(&format!("/apis/{RBAC}/namespaces/{namespace}/roles"), object, &role.how, session).await
         }
         What::Clusterrole(role) => {
@@ -83,7 +86,7 @@ pub async fn run(what: What, session: &mut Session) -> Result<(), Failure> {
             send(&format!("/apis/{RBAC}/clusterroles"), object, &role.how, session).await
         }
         What::Rolebinding(binding) => {
-            let object = binding.object(named(RBAC, "RoleBinding", &binding.name, Some(&namespace)))?;
+            let object = binding.object(named(RBAC, "RoleBinding", &binding.name, own))?;
             let path = format!("/apis/{RBAC}/namespaces/{namespace}/rolebindings");
             told(send(&path, object, &binding.how, session).await, "failed to create rolebinding:")
         }

@@ -47,7 +47,7 @@ pub(super) async fn of(page: &mut Page, client: &Client, object: &Value) {
 }
 
 /// When, and how often.
-fn when(event: &Value) -> String {
+pub fn when(event: &Value) -> String {
     let now = now();
     let first = match event["eventTime"].as_str() {
         Some(_) => age_of(event.get("eventTime"), now),

@@ -107,12 +107,14 @@ fn label(field: &str) -> String {
         return field.to_owned();
     }
     let shown = words(field).into_iter().map(|word| match word.to_uppercase().as_str() {
-        known @ ("API" | "URL" | "UID" | "GUID") => known.to_owned(),
-        _ if word.to_lowercase() == word => {
+        known @ ("API" | "URL" | "UID" | "OSB" | "GUID") => known.to_owned(),
+        _ => {
             let mut chars = word.chars();
-            chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+            let rest = |chars: std::str::Chars| chars.flat_map(char::to_lowercase).collect::<String>();
+            chars
+                .next()
+                .map_or(String::new(), |first| first.to_uppercase().chain(rest(chars).chars()).collect())
         }
-        _ => word,
     });
     shown.collect::<Vec<_>>().join(" ")
 }
@@ -158,7 +160,8 @@ mod tests {
             ("siteRef", "Site Ref"),
             ("apiVersion", "API Version"),
             ("uid", "UID"),
-            ("lastHTTPCode", "Last HTTP Code"),
+            ("lastHTTPCode", "Last Http Code"),
+            ("circuitID", "Circuit Id"),
             ("a.b/c", "a.b/c"),
             ("spec", "Spec"),
         ] {

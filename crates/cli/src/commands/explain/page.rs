@@ -44,7 +44,13 @@ impl<'a> Page<'a> {
             Some(about) => (text + &about + "\n", Ok(())),
             None => {
                 let last = fields.last().map_or("", String::as_str);
-                (text, Err(Failure::other(format!("field \"{last}\" does not exist"))))
+                let failure = Failure::other(format!("field \"{last}\" does not exist"));
+                let near = self.neighbours(schema, fields).into_iter().find(|near| is_near(near, last));
+                let failure = match near {
+                    Some(near) => failure.hint(format!("did you mean \"{near}\"?")),
+                    None => failure,
+                };
+                (text, Err(failure))
             }
         }
     }
@@ -58,6 +64,32 @@ impl<'a> Page<'a> {
             Some(found) if found.is_object() => found,
             _ => schema,
         }
+    }
+
+    /// The fields that stand where the last of these was looked for.
+    fn neighbours(&self, schema: &Value, fields: &[String]) -> Vec<String> {
+        let mut schema = self.inside(schema);
+        for field in fields.iter().take(fields.len().saturating_sub(1)) {
+            schema = self.inside(&schema["properties"][field]);
+        }
+        schema["properties"].as_object().into_iter().flatten().map(|(field, _)| field.clone()).collect()
+    }
+
+    /// What holds the fields: of a list that is what it is a list of.
+    fn inside<'s>(&self, schema: &'s Value) -> &'s Value
+    where
+        'a: 's,
+    {
+        let mut schema = schema;
+        for _ in 0..8 {
+            schema = self.resolved(schema);
+            schema = match (&schema["allOf"][0], &schema["items"]) {
+                (only, _) if only.is_object() => only,
+                (_, items) if items.is_object() => items,
+                _ => return schema,
+            };
+        }
+        schema
     }
 
     /// Follows fields; `None` where one does not exist.
@@ -239,4 +271,10 @@ fn wrapped(text: &str, width: usize) -> String {
         lines.push(line);
     }
     lines.join("\n")
+}
+
+/// Whether somebody may have meant the one and written the other.
+fn is_near(field: &str, word: &str) -> bool {
+    let (field, word) = (field.to_lowercase(), word.to_lowercase());
+    word.len() > 2 && (field.starts_with(&word) || crate::discovery::distance(&field, &word) <= 2)
 }

@@ -43,7 +43,7 @@ pub async fn run(query: &Query, targets: &[Target], session: &mut Session) -> Re
         if let Some(sort) = &query.sort {
             sort.sort(&mut table.rows, |row| &row.object)?;
         }
-        let width = session.console.width.filter(|_| session.console.out_is_terminal);
+        let width = session.console.table_width();
         let options = query.table_options(resource, has_several, width);
         let text = table.print(Some(resource), &options, &mut Vec::new());
         if std::mem::replace(&mut has_printed, true) && !options.no_headers {

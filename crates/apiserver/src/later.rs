@@ -1,0 +1,6 @@
+//! What need not be done before an answer is sent.
+
+/// Frees something large: tens of thousands of objects take as long to free as to make, and nobody has to wait for it.
+pub fn free<T: Send + 'static>(large: T) {
+    tokio::task::spawn_blocking(move || drop(large));
+}
