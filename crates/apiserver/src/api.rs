@@ -10,9 +10,11 @@ use krm::time::Moment;
 use store::{Entry, Key, Revision, Store, Version};
 use tokio::task::JoinHandle;
 
+use crate::authz::Beside;
 use crate::catalog::Kinds;
-use crate::followers::{Followers, follows};
+use crate::followers::Followers;
 use crate::read::shown::Shown;
+use crate::rights::Rights;
 
 /// What all requests share.
 #[derive(Clone)]
@@ -30,10 +32,19 @@ impl Api {
     /// A server on this store, whose model must be [`crate::index::Index`] over the same kinds. It knows all that is
     /// there, and the task that comes with it keeps it so until the store is closed.
     pub async fn start(store: Arc<dyn Store>, kinds: Arc<Kinds>) -> store::Result<(Api, JoinHandle<()>)> {
+        Api::start_beside(store, kinds, Vec::new()).await
+    }
+
+    /// The same with others who decide beside RBAC.
+    pub async fn start_beside(
+        store: Arc<dyn Store>,
+        kinds: Arc<Kinds>,
+        beside: Vec<Arc<dyn Beside>>,
+    ) -> store::Result<(Api, JoinHandle<()>)> {
         let api = Api(Arc::new(Shared {
             store,
             kinds,
-            followers: Followers::default(),
+            followers: Followers::with(Rights::beside(beside)),
             is_following: AtomicBool::new(true),
             shown: Shown::default(),
         }));
@@ -91,7 +102,7 @@ impl Api {
 
     /// Waits until a change of a definition or of rights counts here, so that it holds on the next request.
     pub async fn settle(&self, group: &str, revision: Revision) {
-        if follows(group) || group == crate::planes::GROUP {
+        if self.0.followers.follows(group) || group == crate::planes::GROUP {
             self.0.followers.caught_up(revision.end()).await;
         }
     }

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod attributes;
+mod beside;
 mod bootstrap;
 mod coverage;
 mod escalation;
@@ -11,6 +12,7 @@ mod roles;
 mod rule;
 
 pub use attributes::Attributes;
+pub use beside::{Beside, Explained, Only};
 pub use bootstrap::{bootstrap_objects, reconciled};
 pub use escalation::check_escalation;
 pub use rbac::{Rbac, RbacKey, RbacKind};

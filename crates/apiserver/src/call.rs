@@ -8,7 +8,7 @@ use krm::status::Status;
 use store::{Author, Fence, Key};
 
 use crate::api::Api;
-use crate::authz::Attributes;
+use crate::authz::{Attributes, Only};
 use crate::catalog::Catalog;
 use crate::conversion::Conversions;
 use crate::identity::Identity;
@@ -40,6 +40,8 @@ pub struct Call {
     pub agent: String,
     /// Why a change is made.
     pub message: Option<String>,
+    /// The part of the collection that may be seen; all of it unless said.
+    pub only: Option<Arc<Only>>,
     /// The lease without which a change must not land.
     pub fence: Option<Fence>,
     /// What a webhook has made of objects for this request; the server's own work never waits for one.
@@ -123,6 +125,30 @@ impl Call {
             true => Ok(()),
             false => Err(attributes.forbidden(&self.who, &decision.reason)),
         }
+    }
+
+    /// Whether an object of the collection may be seen, by the key it is kept under.
+    pub fn sees(&self, key: &Key) -> bool {
+        let Some(only) = &self.only else { return true };
+        keys::parts(key).is_some_and(|parts| only.has(parts.namespace, parts.name))
+    }
+
+    /// Whether a change of an object of the collection may be seen, as rights are now: a watch lasts long.
+    pub fn sees_now(&self, key: &Key) -> bool {
+        if self.only.is_none() {
+            return true;
+        }
+        let Some(parts) = keys::parts(key) else { return false };
+        let what = Attributes {
+            verb: "watch",
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            namespace: parts.namespace,
+            name: parts.name,
+            ..Attributes::default()
+        };
+        self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
     }
 
     /// There is no such object.

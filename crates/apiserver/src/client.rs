@@ -79,6 +79,7 @@ impl Client {
             who: self.who.clone(),
             agent: self.agent.clone(),
             message: None,
+            only: None,
             fence: self.fence.clone(),
             conversions: None,
         }

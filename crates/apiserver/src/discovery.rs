@@ -171,6 +171,11 @@ struct Listed {
     of: Option<(&'static str, &'static str, &'static str)>,
 }
 
+/// The subresources of a kind that is served in a version, each with the verbs it takes.
+pub fn verbs_of_subresources(kind: &Kind, version: &Version) -> Vec<(&'static str, &'static [&'static str])> {
+    subresources(kind, version).into_iter().map(|part| (part.name, part.verbs)).collect()
+}
+
 fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
     let parts = parts::of(kind, version).into_iter().filter(|part| part.is_listed);
     let parts = parts.map(|part| Listed { name: part.name, verbs: part.verbs, of: part.listed_kind() });

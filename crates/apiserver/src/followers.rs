@@ -8,6 +8,7 @@ use crate::api::Api;
 use crate::definitions::Definitions;
 use crate::encode;
 use crate::keys;
+use crate::population::Population;
 use crate::retention::Policies;
 use crate::rights::Rights;
 
@@ -17,25 +18,47 @@ pub struct Followers {
     pub definitions: Definitions,
     /// Who may do what.
     pub rights: Rights,
+    /// How much there is in each project.
+    pub population: Population,
     /// Everything up to here was taken in.
     reached: watch::Sender<u64>,
 }
 
 impl Default for Followers {
     fn default() -> Followers {
-        Followers {
-            definitions: Definitions::default(),
-            rights: Rights::default(),
-            reached: watch::Sender::new(0),
-        }
+        Followers::with(Rights::default())
     }
 }
 
 impl Followers {
+    /// With these rights, which know of nothing yet.
+    pub fn with(rights: Rights) -> Followers {
+        Followers {
+            definitions: Definitions::default(),
+            rights,
+            population: Population::default(),
+            reached: watch::Sender::new(0),
+        }
+    }
+
+    /// Whether anything here depends on objects of this group.
+    pub fn follows(&self, group: &str) -> bool {
+        follows(group) || self.rights.others().iter().any(|other| other.settles(group))
+    }
+
+    fn is_of_interest(&self, key: &Key) -> bool {
+        keys::parts(key).is_some_and(|parts| {
+            follows(parts.group)
+                || Policies::is_one(&parts)
+                || self.rights.others().iter().any(|other| other.wants(&parts))
+        })
+    }
+
     /// Takes in everything that is there.
     pub async fn load(&self, api: &Api, snapshot: &Snapshot) {
+        self.population.load(snapshot);
         for (key, entry) in snapshot.list(b"") {
-            if is_of_interest(key)
+            if self.is_of_interest(key)
                 && let Ok(object) = api.reveal(key, entry).and_then(|bytes| encode::read(&bytes))
             {
                 self.take_in(api, key, Some((&object, entry.version()))).await;
@@ -48,7 +71,10 @@ impl Followers {
     pub async fn follow(&self, api: &Api, mut watch: Watch) -> store::Result<()> {
         loop {
             for event in watch.next().await? {
-                if !is_of_interest(event.key()) {
+                if event.before().is_some() != event.after().is_some() {
+                    self.population.count(event.key(), event.after().is_some());
+                }
+                if !self.is_of_interest(event.key()) {
                     continue;
                 }
                 let after = event.after().and_then(|entry| {
@@ -71,17 +97,12 @@ impl Followers {
 
     async fn take_in(&self, api: &Api, key: &Key, after: Option<(&Object, Version)>) {
         let Some(parts) = keys::parts(key) else { return };
-        self.rights.take_in(&parts, after.map(|(object, _)| object));
+        self.rights.take_in(api, &parts, after.map(|(object, _)| object));
         api.kinds().retention.take_in(&parts, after.map(|(object, _)| object));
         self.definitions.take_in(api, &parts, after.map(|(object, version)| (object, version.get()))).await;
     }
 }
 
-/// Whether anything here depends on objects of this group.
-pub fn follows(group: &str) -> bool {
+fn follows(group: &str) -> bool {
     matches!(group, crate::authz::RBAC_GROUP | crate::definitions::GROUP)
-}
-
-fn is_of_interest(key: &Key) -> bool {
-    keys::parts(key).is_some_and(|parts| follows(parts.group) || Policies::is_one(&parts))
 }

@@ -8,7 +8,7 @@ mod declare;
 mod event;
 mod lease;
 mod namespace;
-mod project;
+pub mod project;
 mod rbac;
 mod reference;
 mod reviews;
@@ -23,7 +23,7 @@ mod tests;
 
 use krm::kind::Kind;
 
-/// All of them.
+/// All of them. Projects are the platform's; where there is none, [`project::kind`] is enough for planes to be there.
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
         namespace::kind(),
@@ -34,7 +34,6 @@ pub fn all() -> Vec<Kind> {
         event::mirror::kind(),
         lease::kind(),
         custom_resource_definition::kind(),
-        project::kind(),
     ];
     kinds.extend(rbac::kinds());
     kinds.extend(reviews::kinds());

@@ -30,6 +30,7 @@ pub mod past;
 pub mod pipeline;
 pub mod plane;
 pub mod planes;
+pub mod population;
 pub mod present;
 pub mod read;
 pub mod request;

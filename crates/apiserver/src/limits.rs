@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use krm::status::Status;
 
+use crate::plane::Plane;
+
 /// How much may go on at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
@@ -14,11 +16,18 @@ pub struct Settings {
     pub requests_per_user: usize,
     /// Watches of one user.
     pub watches_per_user: usize,
+    /// Watches in one project.
+    pub watches_per_project: usize,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { requests: 1_000, requests_per_user: 400, watches_per_user: 20_000 }
+        Settings {
+            requests: 1_000,
+            requests_per_user: 400,
+            watches_per_user: 20_000,
+            watches_per_project: 10_000,
+        }
     }
 }
 
@@ -34,6 +43,8 @@ struct GoingOn {
     /// Those of the requests that may change something.
     writes: usize,
     users: HashMap<Arc<str>, Counts>,
+    /// The watches in each project.
+    projects: HashMap<Plane, usize>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -46,6 +57,7 @@ struct Counts {
 pub struct Ticket {
     limits: Arc<Limits>,
     user: Arc<str>,
+    plane: Plane,
     load: Load,
 }
 
@@ -67,11 +79,15 @@ impl Limits {
     }
 
     /// Lets a request or a watch in, or says that there are too many.
-    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, load: Load) -> Result<Ticket, Status> {
+    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, plane: &Plane, load: Load) -> Result<Ticket, Status> {
         let is_watch = load == Load::Watch;
         let mut going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = going_on.users.get(user).copied().unwrap_or_default();
+        let in_project = going_on.projects.get(plane).copied().unwrap_or(0);
         let (found, most, what) = match is_watch {
+            true if !plane.is_root() && in_project >= self.settings.watches_per_project => {
+                (in_project, self.settings.watches_per_project, "watches in this project")
+            }
             true => (counts.watches, self.settings.watches_per_user, "watches of this user"),
             false if going_on.requests >= self.settings.requests => {
                 (going_on.requests, self.settings.requests, "requests")
@@ -87,13 +103,16 @@ impl Limits {
         let counts = going_on.users.entry(user.clone()).or_default();
         if is_watch {
             counts.watches += 1;
+            if !plane.is_root() {
+                *going_on.projects.entry(plane.clone()).or_default() += 1;
+            }
         } else {
             counts.requests += 1;
             going_on.requests += 1;
             going_on.writes += usize::from(load == Load::Write);
         }
         drop(going_on);
-        Ok(Ticket { limits: self.clone(), user: user.clone(), load })
+        Ok(Ticket { limits: self.clone(), user: user.clone(), plane: plane.clone(), load })
     }
 
     /// How many requests that read, and how many that may change something, go on.
@@ -110,6 +129,12 @@ impl Drop for Ticket {
         if !is_watch {
             going_on.requests = going_on.requests.saturating_sub(1);
             going_on.writes = going_on.writes.saturating_sub(usize::from(self.load == Load::Write));
+        }
+        if is_watch && let Some(watches) = going_on.projects.get_mut(&self.plane) {
+            *watches = watches.saturating_sub(1);
+            if *watches == 0 {
+                going_on.projects.remove(&self.plane);
+            }
         }
         if let Some(counts) = going_on.users.get_mut(&self.user) {
             match is_watch {
@@ -129,21 +154,47 @@ mod tests {
 
     #[test]
     fn one_user_cannot_keep_the_others_out() {
-        let limits = Limits::new(Settings { requests: 3, requests_per_user: 2, watches_per_user: 1 });
+        let limits = Limits::new(Settings {
+            requests: 3,
+            requests_per_user: 2,
+            watches_per_user: 1,
+            watches_per_project: 2,
+        });
         let (ann, ben): (Arc<str>, Arc<str>) = ("ann".into(), "ben".into());
-        let first = limits.enter(&ann, Load::Read).unwrap();
-        let _second = limits.enter(&ann, Load::Read).unwrap();
-        assert_eq!(limits.enter(&ann, Load::Read).err().unwrap().code, 429);
-        let _bens = limits.enter(&ben, Load::Read).unwrap();
+        let root = Plane::root();
+        let first = limits.enter(&ann, &root, Load::Read).unwrap();
+        let _second = limits.enter(&ann, &root, Load::Read).unwrap();
+        assert_eq!(limits.enter(&ann, &root, Load::Read).err().unwrap().code, 429);
+        let _bens = limits.enter(&ben, &root, Load::Read).unwrap();
         assert_eq!(
-            limits.enter(&ben, Load::Read).err().unwrap().code,
+            limits.enter(&ben, &root, Load::Read).err().unwrap().code,
             429,
             "all together have their limit too"
         );
         drop(first);
-        assert!(limits.enter(&ann, Load::Read).is_ok());
-        let _watch = limits.enter(&ann, Load::Watch).unwrap();
-        assert_eq!(limits.enter(&ann, Load::Watch).err().unwrap().code, 429);
-        assert!(limits.enter(&ben, Load::Watch).is_ok());
+        assert!(limits.enter(&ann, &root, Load::Read).is_ok());
+        let _watch = limits.enter(&ann, &root, Load::Watch).unwrap();
+        assert_eq!(limits.enter(&ann, &root, Load::Watch).err().unwrap().code, 429);
+        assert!(limits.enter(&ben, &root, Load::Watch).is_ok());
+    }
+
+    #[test]
+    fn one_project_cannot_keep_the_others_from_watching() {
+        let settings = Settings { watches_per_project: 2, ..Settings::default() };
+        let limits = Limits::new(settings);
+        let (web, shop) = (Plane::project("web"), Plane::project("shop"));
+        let enter = |user: &str, plane| limits.enter(&user.into(), plane, Load::Watch);
+        let first = enter("ann", &web).unwrap();
+        let _second = enter("ben", &web).unwrap();
+        let refused = enter("cat", &web).err().unwrap();
+        assert_eq!(refused.code, 429);
+        assert!(
+            refused.message.contains("watches in this project at once: 2, and 2 are allowed"),
+            "{refused}"
+        );
+        let _elsewhere = enter("cat", &shop).unwrap();
+        let _root = enter("cat", &Plane::root()).unwrap();
+        drop(first);
+        assert!(enter("cat", &web).is_ok());
     }
 }

@@ -18,7 +18,7 @@ use crate::answer::{self, Answer};
 use crate::api::Api;
 use crate::audit::{AuditLog, Policy, Record, Stage};
 use crate::authn::{Authenticator, Impersonation, Presented};
-use crate::authz::{Attributes, Authorizer, Decision, RulesFound};
+use crate::authz::{Attributes, Authorizer, Decision, Only, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
 use crate::handle::verb::Verb;
@@ -71,6 +71,8 @@ pub struct Known {
     pub route: Route,
     /// Who makes it.
     pub who: Identity,
+    /// The part of the collection that may be seen, where it is not all of it.
+    pub only: Option<Arc<Only>>,
     /// Who asked to act as that one, if anybody.
     pub really: Option<Identity>,
     /// The method.
@@ -163,6 +165,7 @@ impl Pipeline {
             plane,
             route,
             who: authenticated.clone().unwrap_or_default(),
+            only: None,
             really: None,
             method: parts.method,
             query,
@@ -187,7 +190,7 @@ impl Pipeline {
             (false, &Method::GET | &Method::HEAD) => Load::Read,
             (false, _) => Load::Write,
         };
-        let ticket = self.limits.enter(&known.who.user, load)?;
+        let ticket = self.limits.enter(&known.who.user, &known.plane, load)?;
         let body = body::read(&known.headers, body, beyond::most_bytes(&known.route)).await?;
         if let Some(record) = &mut noted.record {
             record.requested(&body);
@@ -220,16 +223,42 @@ impl Pipeline {
             }
             known.really = Some(std::mem::replace(&mut known.who, acted.identity));
         }
+        planes::put_in_context(&known.plane, &mut known.who);
         planes::admit(&self.api, &known.plane, &known.who)?;
         let attributes = known.attributes();
         let decision = rights.decide(&known.who, &attributes);
         if let Some(record) = &mut noted.record {
             record.decided(&decision);
         }
-        match decision.allowed {
-            true => Ok(()),
-            false => Err(attributes.forbidden(&known.who, &decision.reason)),
+        if decision.allowed {
+            return Ok(());
         }
+        let refused = attributes.forbidden(&known.who, &decision.reason);
+        known.only = Some(Arc::new(self.seen_in_part(known, refused)?));
+        Ok(())
+    }
+
+    /// The part of a collection that may be seen by who may not see all of it. Beside such a part, what may not be seen
+    /// is not there.
+    fn seen_in_part(&self, known: &Known, refused: Status) -> Result<Only, Status> {
+        let rights = &self.api.followers().rights;
+        let attributes = known.attributes();
+        if !attributes.is_resource() {
+            return Err(refused);
+        }
+        if attributes.name.is_empty() {
+            let reads = matches!(attributes.verb, "list" | "watch") && attributes.subresource.is_empty();
+            let only = reads.then(|| rights.some_of(&known.plane, &known.who, &attributes)).flatten();
+            return only.ok_or(refused);
+        }
+        let get = Attributes { verb: "get", subresource: "", ..attributes };
+        let may_get = || rights.decide(&known.plane, &known.who, &get).allowed;
+        let list = Attributes { verb: "list", name: "", ..get };
+        if may_get() || rights.some_of(&known.plane, &known.who, &list).is_none() {
+            return Err(refused);
+        }
+        let kind = krm::status::Subject::new(attributes.group, attributes.resource);
+        Err(Status::not_found(&kind, attributes.name))
     }
 
     /// Makes what is kept until a watch ends: then it no longer counts, and its end is noted down.
@@ -270,9 +299,6 @@ impl Pipeline {
     ) -> Result<Answer, Status> {
         let message = past::message_in(&known.headers)?;
         planes::furnish(&self.api, &known.plane).await?;
-        if matches!(known.method, Method::POST | Method::PUT | Method::PATCH) {
-            planes::takes_content(&self.api, &known.plane)?;
-        }
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
             let Some((kind, version)) = resource::find(&catalog, target)? else {
@@ -289,6 +315,7 @@ impl Pipeline {
                 &known.headers,
             );
             call.message.clone_from(&message);
+            call.only.clone_from(&known.only);
             if let Some(review) = reviews::of(&call, target) {
                 return review.answer(self, known, &call, &body).await;
             }

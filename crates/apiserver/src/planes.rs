@@ -31,6 +31,9 @@ pub const FINALIZER: &str = "groundplane.dev/control-plane";
 const CREATOR: &str = "project-creator";
 /// Namespaces that clients expect to be there.
 pub const NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
+/// Under which keys an identity says of which object's control plane it asks: the group, the kind and the name.
+pub const PARENT: [&str; 3] =
+    ["iam.miloapis.com/parent-api-group", "iam.miloapis.com/parent-type", "iam.miloapis.com/parent-name"];
 /// The group of all service accounts; a plane believes only the tokens of its own.
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
@@ -68,6 +71,19 @@ pub fn admit(api: &Api, plane: &Plane, who: &Identity) -> Result<(), Status> {
     match there && belongs() {
         true => Ok(()),
         false => Err(Status::not_found(&Subject::new(GROUP, PLURAL), plane.as_str())),
+    }
+}
+
+/// What an identity says of where it acts: the project, as Milo's services read it. Nobody says it of himself.
+pub fn put_in_context(plane: &Plane, who: &mut Identity) {
+    for key in PARENT {
+        who.extra.remove(key);
+    }
+    if plane.is_root() {
+        return;
+    }
+    for (key, value) in PARENT.into_iter().zip([GROUP, "Project", plane.as_str()]) {
+        who.extra.insert(key.to_owned(), vec![value.to_owned()]);
     }
 }
 

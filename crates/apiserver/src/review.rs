@@ -8,7 +8,9 @@ mod subject;
 mod token;
 mod token_request;
 
-pub use access::{local_subject_access, self_subject_access, self_subject_rules, subject_access};
+pub use access::{
+    explanation, local_subject_access, self_subject_access, self_subject_rules, subject_access,
+};
 pub use subject::self_subject;
 pub(crate) use subject::user_info;
 pub use token::token;

@@ -5,10 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use krm::Object;
 
+use crate::api::Api;
 use crate::authz::{
-    Attributes, Authorizer, Decision, RBAC_GROUP, Rbac, RbacKey, RbacKind, RulesFound, bootstrap_objects,
+    Attributes, Authorizer, Beside, Decision, Explained, Only, RBAC_GROUP, Rbac, RbacKey, RbacKind,
+    RulesFound, bootstrap_objects,
 };
-use crate::identity::Identity;
+use crate::identity::{Identity, MASTERS};
 use crate::keys::Parts;
 use crate::plane::Plane;
 
@@ -17,18 +19,33 @@ pub struct Rights {
     planes: RwLock<HashMap<Plane, Rbac>>,
     /// A project to which nothing was added yet: what ships counts in every plane, without being kept in each.
     project: Rbac,
+    /// Who else decides.
+    beside: Vec<Arc<dyn Beside>>,
 }
 
 impl Default for Rights {
     fn default() -> Rights {
-        let shipped = Arc::new(Rbac::compile(bootstrap_objects().iter()));
-        Rights { planes: RwLock::default(), project: Rbac::on(shipped) }
+        Rights::beside(Vec::new())
     }
 }
 
 impl Rights {
-    /// Takes in a role or a binding as it is now; others are none of its business.
-    pub fn take_in(&self, parts: &Parts<'_>, object: Option<&Object>) {
+    /// Roles and bindings as Kubernetes has them, and whoever else decides.
+    pub fn beside(beside: Vec<Arc<dyn Beside>>) -> Rights {
+        let shipped = Arc::new(Rbac::compile(bootstrap_objects().iter()));
+        Rights { planes: RwLock::default(), project: Rbac::on(shipped), beside }
+    }
+
+    /// Whoever else decides.
+    pub fn others(&self) -> &[Arc<dyn Beside>] {
+        &self.beside
+    }
+
+    /// Takes in an object as it is now; those that grant nothing are none of its business.
+    pub fn take_in(&self, api: &Api, parts: &Parts<'_>, object: Option<&Object>) {
+        for other in self.beside.iter().filter(|other| other.wants(parts)) {
+            other.take_in(api, parts, object);
+        }
         if parts.group != RBAC_GROUP {
             return;
         }
@@ -48,12 +65,21 @@ impl Rights {
 
     /// Whether somebody may do something in a plane.
     pub fn decide(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
-        self.in_plane(plane, |rbac| rbac.decide(who, what))
+        let decision = self.in_plane(plane, |rbac| rbac.decide(who, what));
+        if decision.allowed {
+            return decision;
+        }
+        let others = self.beside.iter().map(|other| other.decide(plane, who, what));
+        others.into_iter().find(|other| other.allowed).unwrap_or(decision)
     }
 
     /// What somebody may do in a namespace of a plane.
     pub fn rules_for(&self, plane: &Plane, who: &Identity, namespace: &str) -> RulesFound {
-        self.in_plane(plane, |rbac| rbac.rules_for(who, namespace))
+        let mut found = self.in_plane(plane, |rbac| rbac.rules_for(who, namespace));
+        for other in &self.beside {
+            found.rules.extend(other.rules_for(plane, who, namespace).rules);
+        }
+        found
     }
 
     /// Asks the rights of one plane something.
@@ -70,5 +96,34 @@ impl Rights {
     /// Whether anything was granted to somebody in a plane, apart from what ships.
     pub fn knows(&self, plane: &Plane, who: &Identity) -> bool {
         self.in_plane(plane, |rbac| rbac.knows(who))
+            || self.beside.iter().any(|other| other.knows(plane, who))
+    }
+
+    /// Of a collection that somebody may not see as a whole, the part that they may; nothing when there is none.
+    pub fn some_of(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Option<Only> {
+        let mut only = Only::default();
+        for other in &self.beside {
+            only.extend(other.some_of(plane, who, what));
+        }
+        Some(only).filter(|only| !only.is_empty())
+    }
+
+    /// Why something is allowed, or what would allow it.
+    pub fn explain(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Explained {
+        let mut all = Explained::default();
+        let decision = self.in_plane(plane, |rbac| rbac.decide(who, what));
+        if decision.allowed {
+            let reason = match (decision.reason.as_str(), who.is_in(MASTERS)) {
+                ("", true) => format!("the group {MASTERS} may do everything"),
+                (reason, _) => reason.to_owned(),
+            };
+            all.allowed_by.push(serde_json::json!({ "authorizer": "RBAC", "reason": reason }));
+        }
+        for other in &self.beside {
+            let explained = other.explain(plane, who, what);
+            all.allowed_by.extend(explained.allowed_by);
+            all.would_allow.extend(explained.would_allow);
+        }
+        all
     }
 }

@@ -19,7 +19,6 @@ use store::{Key, Refused, Revision, View};
 
 use crate::api::store_failure;
 use crate::call::Call;
-use crate::followers::follows;
 use crate::later;
 use crate::planes;
 use crate::request::query::WriteOptions;
@@ -146,7 +145,7 @@ impl Item {
     /// Whether the server keeps such objects in mind.
     fn is_followed(&self) -> bool {
         let Ok((call, _)) = &self.doing else { return false };
-        follows(&call.kind.group) || call.kind.group == planes::GROUP
+        call.api.followers().follows(&call.kind.group) || call.kind.group == planes::GROUP
     }
 }
 

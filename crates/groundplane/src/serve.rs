@@ -20,6 +20,7 @@ use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::limits::{self, Limits};
 use apiserver::pipeline::{Audit, Pipeline};
+use apiserver::population::Room;
 use apiserver::tls::ServerTls;
 use apiserver::{accounts, server};
 use platform::activity::answers::{Activities, Answers};
@@ -105,6 +106,18 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().watches_per_user)]
     max_watches_per_user: usize,
 
+    /// Watches in one project at once.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().watches_per_project)]
+    max_watches_per_project: usize,
+
+    /// Objects of all kinds in one project.
+    #[arg(long, value_name = "NUMBER", default_value_t = Room::default().objects)]
+    max_objects_per_project: usize,
+
+    /// Definitions of kinds in one project.
+    #[arg(long, value_name = "NUMBER", default_value_t = Room::default().definitions)]
+    max_definitions_per_project: usize,
+
     /// What to log, as in "info,apiserver=debug".
     #[arg(long, value_name = "FILTER", env = "GROUNDPLANE_LOG", default_value = "info")]
     log: String,
@@ -141,7 +154,13 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let url = format!("https://{}", reachable(address));
     let (store, kinds) = open::store(&folder, &arguments.etcd, &arguments.etcd_access).await?;
     let failed = |error: store::Error| Failure::new("reading what is stored", error);
-    let (api, following) = Api::start(store.clone(), kinds).await.map_err(failed)?;
+    let iam = Arc::new(platform::iam::Iam::new(kinds.clone()));
+    let started = Api::start_beside(store.clone(), kinds, vec![iam.clone()]).await;
+    let (api, following) = started.map_err(failed)?;
+    api.followers().population.give_room(Room {
+        objects: arguments.max_objects_per_project,
+        definitions: arguments.max_definitions_per_project,
+    });
     bootstrap::run(&api).await?;
     // Only now is the folder known to be ours: nobody else's kubeconfig is overwritten.
     let kubeconfig =
@@ -174,6 +193,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             requests: arguments.max_requests,
             requests_per_user: arguments.max_requests_per_user,
             watches_per_user: arguments.max_watches_per_user,
+            watches_per_project: arguments.max_watches_per_project,
         }),
         other: Other {
             version: env!("CARGO_PKG_VERSION"),
@@ -191,7 +211,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
         tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         activities.warm_up(&warmed).await;
     });
-    controllers::start(&api, &arguments.controllers)?;
+    controllers::start(&api, &iam, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
     let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline, stopped));
     tokio::spawn(renew(credentials, tls, url.clone()));

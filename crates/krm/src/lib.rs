@@ -5,6 +5,7 @@
 pub mod base64;
 pub mod body;
 pub mod cel;
+pub mod condition;
 pub mod crd;
 pub mod decode;
 pub mod diff;

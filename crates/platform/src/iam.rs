@@ -1,8 +1,24 @@
 //! Who may do what: roles of permissions, and the policies that bind them to people and resources.
+//!
+//! Roles, users and bindings are followed as they change and kept as an index, so that a decision looks up a few texts
+//! however many there are. RBAC stands beside: what either allows is allowed.
 
-use krm::kind::Kind;
+pub mod authorizer;
+mod complete;
+pub mod controller;
+pub mod directory;
+mod escalation;
+mod explain;
+pub mod index;
+pub mod kinds;
+pub mod permission;
+pub mod policies;
+pub mod roles;
+pub mod selector;
+pub mod shipped;
 
-/// The kinds of this group.
-pub fn all() -> Vec<Kind> {
-    Vec::new()
-}
+#[cfg(test)]
+mod tests;
+
+pub use authorizer::Iam;
+pub use kinds::{GROUP, VERSION, all};

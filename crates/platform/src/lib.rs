@@ -1,6 +1,7 @@
 //! The platform: organizations and projects, who may do what in them, and who did what.
 
 pub mod activity;
+pub mod bootstrap;
 pub mod iam;
 pub mod tenancy;
 

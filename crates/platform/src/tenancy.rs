@@ -1,8 +1,125 @@
 //! Organizations and projects: whose a control plane is.
 
-use krm::kind::Kind;
+pub mod controller;
+mod organization;
+mod organization_membership;
+mod project;
+
+pub use organization::{Organization, OrganizationSpec};
+pub use organization_membership::{OrganizationMembership, OrganizationMembershipSpec};
+pub use project::{OwnerReference, Project, ProjectSpec};
+
+use apiserver::Identity;
+use apiserver::call::Call;
+use krm::Object;
+use krm::kind::{Kind, Resource};
+use serde_json::{Value, json};
+
+use crate::iam::Iam;
+use crate::iam::directory::namespace_of_organization;
+use crate::iam::index::{Grant, Index, beginning};
+use crate::iam::permission::Permission;
+use crate::iam::roles::SYSTEM_NAMESPACE;
+use crate::iam::selector;
+
+/// The group they are in.
+pub const GROUP: &str = apiserver::planes::GROUP;
+/// The version they are at.
+pub const VERSION: &str = "v1alpha1";
+/// The kind of projects.
+pub const PROJECT: &str = "Project";
+/// The kind of organizations.
+pub const ORGANIZATION: &str = "Organization";
+
+const API_VERSION: &str = "resourcemanager.miloapis.com/v1alpha1";
+const IAM_API_VERSION: &str = "iam.miloapis.com/v1alpha1";
 
 /// The kinds of this group.
 pub fn all() -> Vec<Kind> {
-    Vec::new()
+    vec![Organization::kind(), OrganizationMembership::kind(), Project::kind()]
+}
+
+/// Some organization in which somebody may make projects.
+pub fn creates_somewhere(index: &Index, who: &Identity, permission: &Permission<'_>) -> Option<Grant> {
+    let (text, organizations) = (permission.to_string(), selector::objects_of("", GROUP, ORGANIZATION));
+    for (subject, told) in index.directory.subjects_of("", who) {
+        for (selector, given) in beginning(index.policies.of(&subject)?, &organizations) {
+            let holds = |role| index.roles.get(role).is_some_and(|role| role.holds(&text, permission));
+            let Some((role, bindings)) = given.iter().find(|(role, _)| holds(role)) else { continue };
+            let (selector, role, binding) = (selector.clone(), role.clone(), bindings.first()?.clone());
+            return Some(Grant { subject: told, selector, role, binding });
+        }
+    }
+    None
+}
+
+/// Why a project can't be made in an organization, or in none.
+pub fn not_there(organization: Option<&str>) -> String {
+    match organization {
+        Some(name) => format!("in Organization {name:?}"),
+        None => "spec.ownerRef names no Organization".to_owned(),
+    }
+}
+
+/// What comes along with a new organization or project: its namespace, and whoever made it as its owner.
+pub fn companions(iam: &Iam, call: &Call, object: &Object) -> Vec<Object> {
+    if !call.plane.is_root() || call.kind.group != GROUP {
+        return Vec::new();
+    }
+    match call.kind.names.kind.as_str() {
+        ORGANIZATION => {
+            let namespace = namespace_of_organization(object.name());
+            let mut all = vec![owned("v1", "Namespace", "", &namespace, object)];
+            all.extend(owner_binding(iam, call, object, &namespace, "owner", "owner"));
+            all
+        }
+        PROJECT => {
+            let organization = object.at("spec.ownerRef.name").and_then(Value::as_str);
+            let namespace = organization.map_or(SYSTEM_NAMESPACE.to_owned(), namespace_of_organization);
+            let name = format!("project-{}-creator", object.name());
+            owner_binding(iam, call, object, &namespace, &name, "project-admin").into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The binding that makes whoever made something its owner, where that is a user that the platform knows.
+fn owner_binding(
+    iam: &Iam,
+    call: &Call,
+    object: &Object,
+    namespace: &str,
+    name: &str,
+    role: &str,
+) -> Option<Object> {
+    let index = iam.index();
+    let user = index.directory.user_of(&call.who.user)?;
+    let uid = index.directory.user_uid(&call.who.user)?;
+    let mut binding = owned(IAM_API_VERSION, "PolicyBinding", namespace, name, object);
+    let kind = &call.kind.names.kind;
+    binding.set(
+        "spec",
+        Some(json!({
+            "roleRef": { "name": role, "namespace": SYSTEM_NAMESPACE },
+            "subjects": [{ "kind": "User", "name": &**user, "uid": &**uid }],
+            "resourceSelector": { "resourceRef": {
+                "apiGroup": GROUP, "kind": kind, "name": object.name(), "uid": object.uid(),
+            } },
+        })),
+    );
+    Some(binding)
+}
+
+/// An object that goes when its owner does.
+fn owned(api_version: &str, kind: &str, namespace: &str, name: &str, owner: &Object) -> Object {
+    let mut object = Object::new(api_version, kind);
+    object.set_meta("name", Some(name.into()));
+    if !namespace.is_empty() {
+        object.set_meta("namespace", Some(namespace.into()));
+    }
+    let by = json!([{
+        "apiVersion": API_VERSION, "kind": owner.kind(), "name": owner.name(), "uid": owner.uid(), "controller": true,
+    }]);
+    object.set_meta("ownerReferences", Some(by));
+    object
 }

@@ -50,7 +50,7 @@ pub fn bootstrap_objects() -> Vec<Object> {
                 Rule::on(&["create"], &["authentication.k8s.io"], &["selfsubjectreviews"]),
                 // A search finds what whoever asks may see, and each item of a transaction takes a right of its own.
                 Rule::on(&["list"], &["groundplane.dev"], &["search"]),
-                Rule::on(&["create"], &["groundplane.dev"], &["transactions"]),
+                Rule::on(&["create"], &["groundplane.dev"], &["accessexplanations", "transactions"]),
             ],
         ),
         role(

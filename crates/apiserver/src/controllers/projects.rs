@@ -1,8 +1,10 @@
-//! Projects that are being deleted: everything in their control planes goes first.
+//! Projects that are being deleted: everything in their control planes goes first, and what is left is told.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use krm::Object;
+use krm::condition::Finding;
 use krm::status::Status;
 use serde_json::Value;
 use store::{Author, Entry, Key, Refused};
@@ -50,7 +52,9 @@ impl Controller for Projects {
         if !project.is_deleting() || !project.finalizers().contains(&FINALIZER) {
             return Ok(Next::Done);
         }
-        if empty(client, &Plane::project(parts.name)).await? > 0 {
+        let left = empty(client, &Plane::project(parts.name)).await?;
+        if let Some(told) = left.told() {
+            tell(client, project, &told).await?;
             return Ok(Next::After(Duration::from_millis(500)));
         }
         let left = project.finalizers().into_iter().filter(|finalizer| *finalizer != FINALIZER);
@@ -63,10 +67,54 @@ impl Controller for Projects {
     }
 }
 
-/// Takes everything in a plane away; what waits for a finalizer is told to go. How many objects are left.
+/// What is left of a plane.
+#[derive(Default)]
+struct Left {
+    /// How many objects of each resource.
+    resources: BTreeMap<String, usize>,
+    /// What they wait for.
+    finalizers: BTreeSet<String>,
+}
+
+impl Left {
+    fn add(&mut self, key: &Key, object: &Object) {
+        let Some(parts) = keys::parts(key) else { return };
+        let resource = krm::status::Subject::new(parts.group, parts.plural).to_string();
+        *self.resources.entry(resource).or_default() += 1;
+        self.finalizers.extend(object.finalizers().into_iter().map(str::to_owned));
+    }
+
+    /// What is left, for people; nothing when nothing is.
+    fn told(&self) -> Option<String> {
+        let count: usize = self.resources.values().sum();
+        let listed: Vec<String> =
+            self.resources.iter().map(|(resource, count)| format!("{count} of {resource}")).collect();
+        let finalizers: Vec<&str> = self.finalizers.iter().map(String::as_str).collect();
+        let (objects, are) = if count == 1 { ("object", "is") } else { ("objects", "are") };
+        let waiting = format!("waiting for the finalizers {}", finalizers.join(", "));
+        (count > 0).then(|| format!("{count} {objects} {are} left: {}; {waiting}", listed.join(", ")))
+    }
+}
+
+/// Says on the project how far its deletion is.
+async fn tell(client: &Client, project: Object, left: &str) -> Result<(), Status> {
+    let now = client.api().now().to_string();
+    let mut new = project.clone();
+    Finding::fails("Ready", "Deleting", "the project is being deleted").tell(&mut new, &now);
+    Finding::fails("ResourceCleanup", "CleanupAwaitingCompletion", left).tell(&mut new, &now);
+    if new.get("status") == project.get("status") {
+        return Ok(());
+    }
+    match client.update_status(new).await {
+        Err(status) if matches!(status.code, 404 | 409) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Takes everything in a plane away; what waits for a finalizer is told to go. What is left.
 ///
 /// All of it goes, so nobody is asked who refers to whom.
-async fn empty(client: &Client, plane: &Plane) -> Result<usize, Status> {
+async fn empty(client: &Client, plane: &Plane) -> Result<Left, Status> {
     let api = client.api();
     let snapshot = api.store().current().await.map_err(|error| store_failure(&error))?;
     let prefix = format!("{}/", plane.as_str());
@@ -82,12 +130,14 @@ async fn empty(client: &Client, plane: &Plane) -> Result<usize, Status> {
     for batch in free.chunks(most) {
         remove(client, batch.to_vec()).await?;
     }
+    let mut left = Left::default();
     for (key, object) in &waiting {
+        left.add(key, object);
         if !object.is_deleting() {
             mark(&client.in_plane(plane), key).await?;
         }
     }
-    Ok(waiting.len())
+    Ok(left)
 }
 
 fn has_to_wait(object: &Object) -> bool {

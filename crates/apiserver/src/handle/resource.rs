@@ -409,6 +409,7 @@ pub fn call(
         who,
         agent: text("user-agent").unwrap_or_default(),
         message: None,
+        only: None,
         fence: None,
         conversions: kind_has_converter.then(Arc::default),
     }

@@ -36,6 +36,8 @@ pub enum Review {
     Token,
     /// A token for a service account.
     TokenRequest,
+    /// Why may I, or why not?
+    Explanation,
 }
 
 /// The question that a call asks, if it asks one.
@@ -48,6 +50,7 @@ pub fn of(call: &Call, target: &Target) -> Option<Review> {
         ("authentication.k8s.io", "selfsubjectreviews", "") => Some(Review::SelfSubject),
         ("authentication.k8s.io", "tokenreviews", "") => Some(Review::Token),
         ("", "serviceaccounts", "token") => Some(Review::TokenRequest),
+        ("groundplane.dev", "accessexplanations", "") => Some(Review::Explanation),
         _ => None,
     }
 }
@@ -87,6 +90,7 @@ impl Review {
             Review::SelfSubject => review::self_subject(&call.api_version(), &known.who, pipeline.api.now()),
             Review::Token => review::token(&pipeline.authenticator, known.plane.as_str(), object).await?,
             Review::TokenRequest => token(pipeline, call, object)?,
+            Review::Explanation => review::explanation(&rights, &known.who, object)?,
         };
         let mut answer = answer::object::value(&accept, 201, &Value::Object(answered.0));
         answer::warn(&mut answer, &warnings);

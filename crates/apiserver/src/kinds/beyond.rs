@@ -31,6 +31,13 @@ pub fn kinds() -> Vec<Kind> {
             "Transaction changes many objects in one commit.",
             json!({ "spec": anything("What is to be done: items, or undo."), "status": anything("What came of it.") }),
         ),
+        asked(
+            "AccessExplanation",
+            "accessexplanations",
+            &["create"],
+            "AccessExplanation tells which grants allow something, or what would.",
+            json!({ "spec": anything("What is asked, as in a SubjectAccessReview; about oneself unless a user is named."), "status": anything("Whether it is allowed, by what, and what would allow it.") }),
+        ),
         plan(),
         search,
         retention_policy(),

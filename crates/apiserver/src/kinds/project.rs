@@ -1,4 +1,5 @@
-//! Project: a tenant, with a control plane of its own. What the server needs of it is that it is there.
+//! Project, as much of it as the server needs for planes: that it is there. Whoever has more to say of projects brings a kind
+//! of its own.
 
 use std::sync::Arc;
 

@@ -34,8 +34,17 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
     // What is asked for from memory is given whole.
     let is_from_memory = options.resource_version == "0";
     let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0 && !is_from_memory);
-    let (items, remaining) = match selection.is_everything() {
+    let everything = selection.is_everything() && call.only.is_none();
+    let (items, remaining) = match everything {
         true => page(&place, &prefix, limit),
+        false if call.only.is_some() => {
+            // One more than asked for is looked up: that there are others is told only of what may be seen.
+            let window = (place.after.as_ref(), limit.map_or(usize::MAX, |limit| limit + 1));
+            let mut items = find_seen(call, &selection, &place.snapshot, &prefix, window);
+            let more = items.len().saturating_sub(limit.unwrap_or(usize::MAX));
+            items.truncate(limit.unwrap_or(usize::MAX));
+            (items, more)
+        }
         false => {
             let window = (place.after.as_ref(), limit.unwrap_or(usize::MAX));
             let items = find(call, &selection, &place.snapshot, &prefix, window);
@@ -56,7 +65,7 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
         remaining: None,
     };
     if let (true, Some((last, _))) = (remaining > 0, listed.items.last()) {
-        let known = selection.is_everything().then_some(remaining);
+        let known = everything.then_some(remaining);
         let rest = String::from_utf8_lossy(&last.as_bytes()[prefix.len()..]);
         listed.resume = Resume::after(place.snapshot.revision(), &rest).leaving(known).token();
         listed.remaining = known;
@@ -100,6 +109,35 @@ pub fn find(
     }
     let reveal = |key: &Key, entry: &Entry| call.api.reveal(key, entry).ok();
     selection.find(snapshot, &call.parts(), prefix, (after, limit), reveal)
+}
+
+/// The same, of the part of the collection that may be seen.
+pub fn find_seen(
+    call: &Call,
+    selection: &Selection,
+    snapshot: &Snapshot,
+    prefix: &str,
+    (after, limit): (Option<&Key>, usize),
+) -> Vec<(Key, Arc<Entry>)> {
+    let singles = call.only.as_ref().filter(|only| only.namespaces.is_empty() && selection.is_everything());
+    if let Some(only) = singles {
+        let here = |namespace: &str| call.namespace.is_empty() || namespace == call.namespace;
+        let named = only.objects.iter().filter(|(namespace, _)| here(namespace));
+        let keys = named.filter_map(|(namespace, name)| {
+            let mut at = call.address_of(name);
+            at.namespace = namespace.to_string();
+            crate::keys::object(&call.plane, &at).ok()
+        });
+        let later = keys.filter(|key| after.is_none_or(|after| key > after));
+        let found = later.filter_map(|key| snapshot.get(&key).cloned().map(|entry| (key, entry)));
+        return found.take(limit).collect();
+    }
+    if selection.is_everything() {
+        let all = snapshot.list_from(prefix.as_bytes(), after).filter(|(key, _)| call.sees(key));
+        return all.take(limit).map(|(key, entry)| (key.clone(), entry.clone())).collect();
+    }
+    let found = find(call, selection, snapshot, prefix, (after, usize::MAX));
+    found.into_iter().filter(|(key, _)| call.sees(key)).take(limit).collect()
 }
 
 /// A selection of one name in one namespace is one lookup.

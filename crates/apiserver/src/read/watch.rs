@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::get::{no_older_than, parse_version};
-use super::list::find;
+use super::list::find_seen;
 use super::shown::Which;
 use crate::api::store_failure;
 use crate::call::Call;
@@ -190,7 +190,8 @@ impl Opened {
 
     async fn tell_initial(&mut self, lines: &mpsc::Sender<Bytes>) -> Option<()> {
         let Some(snapshot) = self.initial.take() else { return Some(()) };
-        let found = find(&self.call, &self.selection, &snapshot, &self.call.prefix(), (None, usize::MAX));
+        let found =
+            find_seen(&self.call, &self.selection, &snapshot, &self.call.prefix(), (None, usize::MAX));
         self.convert(&found, lines).await?;
         let mut chunk = BytesMut::new();
         for (key, entry) in found {
@@ -216,6 +217,9 @@ impl Opened {
         let call = self.call.clone();
         let presenter = Presenter::of(&call);
         let key = event.key();
+        if !call.sees_now(key) {
+            return;
+        }
         let meant = |entry: Option<&Arc<store::Entry>>| {
             entry.is_some_and(|entry| {
                 self.selection.is_everything()

@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::attributes::{NonResourceAttributes, ResourceAttributes};
 use super::{read, write};
-use crate::authz::{Authorizer, Decision, Rule};
+use crate::authz::{Attributes, Authorizer, Decision, Rule};
 use crate::identity::Identity;
+use crate::pipeline::InPlane;
 
 const GROUP: &str = "authorization.k8s.io";
 
@@ -92,6 +93,40 @@ pub fn local_subject_access(
         return Err(Status::bad_request(message));
     }
     answer(authorizer, &spec.subject(), &spec, &mut review)?;
+    Ok(review)
+}
+
+/// An `AccessExplanation`: which grants allow something, or what would? About others it is asked by those who may ask whether
+/// others may.
+pub fn explanation(rights: &InPlane<'_>, who: &Identity, mut review: Object) -> Result<Object, Status> {
+    let spec: Spec = read(&review, "spec")?;
+    refuse(&spec.attribute_faults())?;
+    let about_others = !spec.user.is_empty() || !spec.groups.is_empty();
+    if about_others {
+        let ask = Attributes::resource("create", GROUP, "subjectaccessreviews");
+        let decision = rights.decide(who, &ask);
+        if !decision.allowed {
+            return Err(ask.forbidden(who, &decision.reason));
+        }
+    }
+    let subject = if about_others { spec.subject() } else { who.clone() };
+    let resource = spec.resource_attributes.as_ref().map(ResourceAttributes::attributes);
+    let path = spec.non_resource_attributes.as_ref().map(NonResourceAttributes::attributes);
+    let what = resource.or(path).unwrap_or_default();
+    let decision = rights.decide(&subject, &what);
+    let explained = rights.api.followers().rights.explain(rights.plane, &subject, &what);
+    let mut status = json!({ "allowed": decision.allowed, "user": &*subject.user });
+    if !decision.reason.is_empty() {
+        status["reason"] = decision.reason.into();
+    }
+    if !explained.allowed_by.is_empty() {
+        status["allowedBy"] = explained.allowed_by.into();
+    }
+    if !decision.allowed && !explained.would_allow.is_empty() {
+        status["wouldAllow"] = explained.would_allow.into();
+    }
+    write(&mut review, "spec", &spec)?;
+    review.set("status", Some(status));
     Ok(review)
 }
 

@@ -242,8 +242,14 @@ fn type_faults(call: &Call, new: &Object) -> Vec<FieldError> {
 
 /// Nobody grants rights that they don't have.
 fn nothing_is_given_away(call: &Call, change: &RawChange<'_>) -> Result<(), Status> {
-    let Some(new) = change.new.filter(|_| call.kind.group == RBAC_GROUP) else { return Ok(()) };
+    let Some(new) = change.new else { return Ok(()) };
     let rights = InPlane { api: &call.api, plane: &call.plane };
+    for other in call.api.followers().rights.others() {
+        other.admits(&rights, call, change.old, new)?;
+    }
+    if call.kind.group != RBAC_GROUP {
+        return Ok(());
+    }
     let request = Attributes {
         verb: if change.old.is_some() { "update" } else { "create" },
         group: &call.kind.group,

@@ -53,13 +53,16 @@ pub fn begin(
     warnings: Vec<String>,
 ) -> Result<Proposal, Status> {
     let draws = name(call, &mut object);
+    planes::takes_content(&call.api, &call.plane)?;
     admit::namespace_takes_content(call, view, object.name())?;
+    call.api.followers().population.has_room(call, object.name())?;
     if call.kind.shape.is_none() && call.version().has_status() {
         object.set("status", None);
     }
     for prepare in &call.kind.prepare {
         prepare(&mut object, None, &call.subresource);
     }
+    call.api.followers().rights.others().iter().for_each(|other| other.prepare(call, &mut object));
     Ok(Proposal { entry: None, old: None, new: object, verb, draws, warnings })
 }
 
@@ -89,7 +92,28 @@ pub fn land(
     if planes::is_project(call) {
         planes::begin(call, view, &object)?;
     }
+    accompany(call, view, &object)?;
     Ok(Fate::Created(object))
+}
+
+/// Makes what comes along with a new object, unless it is there.
+fn accompany(call: &Call, view: &mut View, object: &Object) -> Result<(), Status> {
+    for other in call.api.followers().rights.others() {
+        for mut companion in other.companions(call, object) {
+            let (group, _) = krm::kind::split_api_version(companion.api_version());
+            let Some(kind) = call.catalog.kind(group, companion.kind()) else { continue };
+            let mut of = Call { kind: kind.clone(), version: kind.storage, ..call.clone() };
+            of.namespace = companion.namespace().to_owned();
+            of.name = companion.name().to_owned();
+            fill_in(&of, &mut companion);
+            kind.complete.iter().for_each(|complete| complete(&mut companion));
+            kind.prepare.iter().for_each(|prepare| prepare(&mut companion, None, ""));
+            if view.get(&of.key()?).is_none() {
+                put(&of, view, &companion, "create", false)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What the server says about an object, whatever the client said.

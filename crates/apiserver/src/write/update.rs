@@ -66,6 +66,9 @@ pub fn begin(
     for prepare in &call.kind.prepare {
         prepare(&mut new, Some(&old), &call.subresource);
     }
+    if call.subresource.is_empty() {
+        call.api.followers().rights.others().iter().for_each(|other| other.prepare(call, &mut new));
+    }
     count_generation(call, &old, &mut new);
     Ok(Proposal { entry: Some(entry), old: Some(old), new, verb, draws: 1, warnings })
 }

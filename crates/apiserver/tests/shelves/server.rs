@@ -132,6 +132,7 @@ impl Pair {
 /// The kinds that ship and those of these tests, and how their objects are found.
 fn model() -> (Arc<Kinds>, Arc<dyn Model>) {
     let mut all = apiserver::kinds::all();
+    all.push(apiserver::kinds::project::kind());
     all.extend(kinds::all());
     let kinds = Arc::new(Kinds::new(all));
     (kinds.clone(), Arc::new(Index(kinds)))

@@ -1,4 +1,6 @@
-//! `groundplane auth`: who I am, and what I may do.
+//! `groundplane auth`: who I am, what I may do, and why.
+
+mod why;
 
 use std::io::Write;
 
@@ -22,6 +24,7 @@ pub struct Arguments {
 enum Command {
     CanI(CanI),
     Whoami(WhoAmI),
+    Why(why::Why),
 }
 
 /// Ask whether something is allowed.
@@ -93,6 +96,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Command::CanI(can_i) if can_i.list => list(&can_i, session).await,
         Command::CanI(can_i) => check(&can_i, session).await,
         Command::Whoami(who) => whoami(&who, session).await,
+        Command::Why(why) => why::run(&why, session).await,
     }
 }
 

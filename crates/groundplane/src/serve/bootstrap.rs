@@ -26,7 +26,8 @@ pub async fn run(api: &Api) -> Result<(), Failure> {
             None => ensure(&client, object).await?,
         }
     }
-    Ok(())
+    let made = platform::bootstrap::run(api).await;
+    made.map_err(|status| Failure::new("making the roles that ship", status))
 }
 
 async fn ensure(client: &Client, object: Object) -> Result<(), Failure> {

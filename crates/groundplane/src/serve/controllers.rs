@@ -13,22 +13,27 @@ use apiserver::controllers::projects::Projects;
 use apiserver::controllers::{Controller, run};
 use design_resources::controller::DesignController;
 use inventory::controllers::InventoryController;
+use platform::iam::Iam;
+use platform::iam::controller::IamController;
+use platform::tenancy::controller::TenancyController;
 
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 6] = [
+const CHOICES: [&str; 8] = [
     Garbage::NAME,
     Namespaces::NAME,
     ClusterRoles::NAME,
     Projects::NAME,
     InventoryController::NAME,
     DesignController::NAME,
+    IamController::NAME,
+    TenancyController::NAME,
 ];
 
 /// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
 /// that users define would be served.
-pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
+pub fn start(api: &Api, iam: &Arc<Iam>, asked: &str) -> Result<(), Failure> {
     let names: Vec<&str> = asked.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let known = |name: &str| matches!(name, "all" | "none") || CHOICES.contains(&name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
@@ -50,6 +55,14 @@ pub fn start(api: &Api, asked: &str) -> Result<(), Failure> {
     }
     if wanted(Projects::NAME) {
         tokio::spawn(run_elected(Arc::new(Projects), client(Projects::NAME), holder.clone()));
+    }
+    if wanted(IamController::NAME) {
+        let controller = Arc::new(IamController(iam.clone()));
+        tokio::spawn(run_elected(controller, client(IamController::NAME), holder.clone()));
+    }
+    if wanted(TenancyController::NAME) {
+        let controller = Arc::new(TenancyController(iam.clone()));
+        tokio::spawn(run_elected(controller, client(TenancyController::NAME), holder.clone()));
     }
     if wanted(InventoryController::NAME) {
         // The name under which the inventory's controllers are known in audit and history.

@@ -1,6 +1,9 @@
 //! Who may do what: strangers next to nothing, others what a role grants them, from the very next request on.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod iam;
+mod tenancy;
+
 use http::Method;
 use serde_json::{Value, json};
 use testbed::server::{Client, Server};

@@ -1,0 +1,92 @@
+//! Authorizers that stand beside RBAC in every plane, with kinds of their own. One that allows is enough.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use krm::{Object, Status};
+use serde_json::Value;
+
+use super::{Attributes, Authorizer, Decision, RulesFound};
+use crate::api::Api;
+use crate::call::Call;
+use crate::identity::Identity;
+use crate::keys::Parts;
+use crate::plane::Plane;
+
+/// Decides about requests of all planes, from objects in the store that it is told of.
+pub trait Beside: Send + Sync {
+    /// Whether anything it decides may depend on an object.
+    fn wants(&self, parts: &Parts<'_>) -> bool;
+
+    /// Takes in an object as it is now, or that it is gone.
+    fn take_in(&self, api: &Api, parts: &Parts<'_>, object: Option<&Object>);
+
+    /// Whether a write to this group changes what it decides, so that the writer's next request has to wait for it.
+    fn settles(&self, group: &str) -> bool;
+
+    /// Whether `who` may do `what` in a plane.
+    fn decide(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision;
+
+    /// What `who` may do in a namespace of a plane.
+    fn rules_for(&self, plane: &Plane, who: &Identity, namespace: &str) -> RulesFound;
+
+    /// On which single objects of a collection `who` may do what may not be done to all of it.
+    fn some_of(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Only;
+
+    /// Whether anything was granted to somebody in a plane.
+    fn knows(&self, plane: &Plane, who: &Identity) -> bool;
+
+    /// Completes an object that is about to be written.
+    fn prepare(&self, call: &Call, object: &mut Object);
+
+    /// Whether `who` may write `new` in the place of `old`: nobody gives away what he has not.
+    fn admits(
+        &self,
+        rights: &dyn Authorizer,
+        call: &Call,
+        old: Option<&Object>,
+        new: &Object,
+    ) -> Result<(), Status>;
+
+    /// What is made along with a new object, in the same commit and plane.
+    fn companions(&self, call: &Call, object: &Object) -> Vec<Object>;
+
+    /// Which of its grants allow something, or which of what it knows would.
+    fn explain(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Explained;
+}
+
+/// The part of a collection that somebody may see.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Only {
+    /// Everything in these namespaces.
+    pub namespaces: BTreeSet<Arc<str>>,
+    /// These, by namespace and name.
+    pub objects: BTreeSet<(Arc<str>, Arc<str>)>,
+}
+
+impl Only {
+    /// Whether that is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.namespaces.is_empty() && self.objects.is_empty()
+    }
+
+    /// Whether an object is in it.
+    pub fn has(&self, namespace: &str, name: &str) -> bool {
+        self.namespaces.contains(namespace) || self.objects.contains(&(namespace.into(), name.into()))
+    }
+
+    /// Takes in another part.
+    pub fn extend(&mut self, other: Only) {
+        self.namespaces.extend(other.namespaces);
+        self.objects.extend(other.objects);
+    }
+}
+
+/// Why something is allowed, or what would allow it; each as JSON for people and programs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Explained {
+    /// The grants that allow it.
+    pub allowed_by: Vec<Value>,
+    /// What could be granted for it to be allowed.
+    pub would_allow: Vec<Value>,
+}

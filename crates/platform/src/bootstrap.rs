@@ -1,0 +1,120 @@
+//! What every store has from the start: the namespace of the system, a ProtectedResource for every kind, and the roles that
+//! ship, kept as they should be.
+
+use apiserver::api::Api;
+use apiserver::client::Client;
+use apiserver::write::{self, create::fill_in};
+use krm::Object;
+use krm::condition::Finding;
+use krm::status::Status;
+use serde_json::{Value, json};
+use store::{Author, Refused};
+
+use crate::iam::roles::{At, Roles, SYSTEM_NAMESPACE};
+use crate::iam::shipped;
+
+/// Objects that are written in one commit, at most.
+const BATCH: usize = 200;
+
+/// Makes what is missing, and puts right what differs.
+pub async fn run(api: &Api) -> Result<(), Status> {
+    let client = Client::system(api, "groundplane");
+    let mut wanted = vec![namespace()];
+    wanted.extend(with_status(shipped::objects(api.kinds()), &api.now().to_string()));
+    let mut stale = Vec::new();
+    for object in wanted {
+        match client.get_like(&object).await {
+            Some(existing) if is_as_wanted(&existing, &object) => {}
+            existing => stale.push(merged(existing, object)),
+        }
+    }
+    let most = api.store().limits().operations.map_or(BATCH, |most| (most / 4).clamp(1, BATCH));
+    for batch in stale.chunks(most) {
+        put(&client, batch.to_vec()).await?;
+    }
+    api.caught_up(api.store().latest().version()).await;
+    Ok(())
+}
+
+fn namespace() -> Object {
+    let mut namespace = Object::new("v1", "Namespace");
+    namespace.set_meta("name", Some(SYSTEM_NAMESPACE.into()));
+    namespace
+}
+
+/// What ships says at once how it is: nobody has to wait for a controller to see what a role grants.
+fn with_status(mut objects: Vec<Object>, now: &str) -> Vec<Object> {
+    let mut roles = Roles::default();
+    let at = |object: &Object| At::new("", object.namespace(), object.name());
+    for role in objects.iter().filter(|object| object.kind() == "Role") {
+        roles.put(&at(role), role);
+    }
+    for object in &mut objects {
+        object.set_meta("generation", Some(1.into()));
+        if let Some(effective) = roles.get(&at(object)).filter(|_| object.kind() == "Role") {
+            let status = json!({ "effectivePermissions": effective.permissions(), "observedGeneration": 1 });
+            object.set("status", Some(status));
+        }
+        let message = if object.kind() == "Role" { "The role can be bound" } else { "In order" };
+        Finding::holds("Ready", "Ready", message).tell(object, now);
+    }
+    objects
+}
+
+fn is_as_wanted(existing: &Object, wanted: &Object) -> bool {
+    let has = |field: &str| {
+        let pairs = wanted.meta(field).and_then(Value::as_object).into_iter().flatten();
+        pairs.into_iter().all(|(key, value)| existing.meta(field).and_then(|all| all.get(key)) == Some(value))
+    };
+    (wanted.get("spec").is_none() || existing.get("spec") == wanted.get("spec"))
+        && has("labels")
+        && has("annotations")
+}
+
+/// The existing object with what is wanted of it; what else it says stays.
+fn merged(existing: Option<Object>, wanted: Object) -> Object {
+    let Some(mut object) = existing else { return wanted };
+    for field in ["labels", "annotations"] {
+        let mut pairs = object.meta(field).and_then(Value::as_object).cloned().unwrap_or_default();
+        pairs.extend(wanted.meta(field).and_then(Value::as_object).cloned().unwrap_or_default());
+        object.set_meta(field, (!pairs.is_empty()).then(|| pairs.into()));
+    }
+    if object.get("spec") != wanted.get("spec") {
+        object.set_meta("generation", Some((object.generation() + 1).into()));
+    }
+    object.set("spec", wanted.get("spec").cloned());
+    object.set("status", wanted.get("status").cloned());
+    object
+}
+
+/// Writes objects as they stand, in one commit.
+async fn put(client: &Client, objects: Vec<Object>) -> Result<(), Status> {
+    let deciding = client.clone();
+    let written =
+        client.api().store().transact(Author::new("system:groundplane", "groundplane"), move |view| {
+            for object in &objects {
+                let kind = deciding.kind_of(object)?;
+                let call = deciding.call(&kind, object.namespace(), object.name(), "");
+                let mut object = object.clone();
+                let is_new = object.uid().is_empty();
+                if is_new {
+                    fill_in(&call, &mut object);
+                    kind.complete.iter().for_each(|complete| complete(&mut object));
+                }
+                if object.get("status").is_none() {
+                    kind.prepare.iter().for_each(|prepare| prepare(&mut object, None, ""));
+                }
+                // Another server of the same store may be first; both write the same.
+                if is_new && view.get(&call.key()?).is_some() {
+                    continue;
+                }
+                write::put(&call, view, &object, if is_new { "create" } else { "update" }, false)?;
+            }
+            Ok(())
+        });
+    match written.await {
+        Ok(_) => Ok(()),
+        Err(Refused::Store(error)) => Err(apiserver::api::store_failure(&error)),
+        Err(Refused::Decision(status)) => Err(status),
+    }
+}

@@ -1,0 +1,82 @@
+//! Completes bindings: names become identities, so that nobody inherits a grant by taking a name.
+
+use apiserver::api::Api;
+use apiserver::call::Call;
+use apiserver::plane::Plane;
+use krm::Object;
+use krm::kind::Address;
+use serde_json::Value;
+
+use super::GROUP;
+use super::authorizer::{Iam, key_of};
+use super::roles::{At, SYSTEM_NAMESPACE};
+
+/// Fills in the uids of the subjects and of the object of a binding, where they are left out.
+pub fn complete(iam: &Iam, call: &Call, object: &mut Object) {
+    if call.kind.group != GROUP || call.kind.names.plural != "policybindings" || !call.subresource.is_empty()
+    {
+        return;
+    }
+    let Some(mut spec) = object.get("spec").cloned() else { return };
+    if let Some(subjects) = spec.get_mut("subjects").and_then(Value::as_array_mut) {
+        for subject in subjects.iter_mut().filter(|subject| is_empty(subject, "uid")) {
+            if let Some(uid) = subject_uid(iam, call, subject) {
+                subject["uid"] = uid.into();
+            }
+        }
+    }
+    if let Some(reference) = spec.pointer_mut("/resourceSelector/resourceRef")
+        && is_empty(reference, "uid")
+        && let Some(uid) = uid_of(&call.api, &call.plane, reference)
+    {
+        reference["uid"] = uid.into();
+    }
+    object.set("spec", Some(spec));
+}
+
+/// The uid of whom a subject names.
+pub fn subject_uid(iam: &Iam, call: &Call, subject: &Value) -> Option<String> {
+    let text = |field: &str| subject.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (name, own) = (text("name"), text("namespace"));
+    let namespaces = if own.is_empty() { vec![call.namespace.as_str(), SYSTEM_NAMESPACE] } else { vec![own] };
+    let index = iam.index();
+    let directory = &index.directory;
+    match text("kind") {
+        "User" => directory.user_uid(name).map(ToString::to_string),
+        "Group" => {
+            let mut found =
+                namespaces.iter().filter_map(|namespace| directory.group_uid(&At::new("", namespace, name)));
+            found.next().map(ToString::to_string)
+        }
+        "MachineAccount" => {
+            let at = At::new(call.plane.as_str(), namespaces[0], name);
+            directory.machine_uid(&at).map(ToString::to_string)
+        }
+        "ServiceAccount" => {
+            let at = Address {
+                group: String::new(),
+                plural: "serviceaccounts".to_owned(),
+                namespace: namespaces[0].to_owned(),
+                name: name.to_owned(),
+            };
+            let key = apiserver::keys::object(&call.plane, &at).ok()?;
+            stored_uid(&call.api, &key)
+        }
+        _ => None,
+    }
+}
+
+/// The uid of an object that is there, by group, kind, namespace and name.
+pub fn uid_of(api: &Api, plane: &Plane, reference: &Value) -> Option<String> {
+    stored_uid(api, &key_of(api, plane, reference)?)
+}
+
+fn stored_uid(api: &Api, key: &store::Key) -> Option<String> {
+    let snapshot = api.store().latest();
+    let bytes = api.reveal(key, snapshot.get(key)?).ok()?;
+    Some(apiserver::encode::read(&bytes).ok()?.uid().to_owned())
+}
+
+fn is_empty(value: &Value, field: &str) -> bool {
+    value.get(field).and_then(Value::as_str).unwrap_or_default().is_empty()
+}

@@ -1,0 +1,343 @@
+//! Nobody gives away what he has not: whoever writes roles, bindings, memberships or addresses holds what that grants, or
+//! has the verbs `escalate` and `bind`, as with RBAC.
+
+use std::collections::BTreeSet;
+
+use apiserver::authz::{Attributes, Authorizer};
+use apiserver::call::Call;
+use apiserver::identity::MASTERS;
+use krm::field::{FieldError, Path};
+use krm::{Object, Status};
+use serde_json::Value;
+
+use super::GROUP;
+use super::authorizer::Iam;
+use super::complete::subject_uid;
+use super::directory::{by_uid, organization_of_namespace};
+use super::permission::Permission;
+use super::policies::Binding;
+use super::roles::{At, Effective, SYSTEM_NAMESPACE};
+use super::selector;
+use crate::tenancy::{self, GROUP as TENANCY, ORGANIZATION, PROJECT};
+
+/// How many missing permissions a refusal names.
+const MOST_TOLD: usize = 10;
+
+/// Whether a write gives away nothing that its writer has not.
+pub fn check(
+    iam: &Iam,
+    rights: &dyn Authorizer,
+    call: &Call,
+    old: Option<&Object>,
+    new: &Object,
+) -> Result<(), Status> {
+    if !call.subresource.is_empty() || old.is_some_and(|old| old.get("spec") == new.get("spec")) {
+        return Ok(());
+    }
+    let writer = Writer { iam, rights, call, is_master: call.who.is_in(MASTERS) };
+    let at = At::new(call.plane.as_str(), &call.namespace, new.name());
+    match (call.kind.group.as_str(), call.kind.names.plural.as_str()) {
+        (GROUP, "roles") => writer.role(&at, new),
+        (GROUP, "policybindings") => writer.binding(&at, new),
+        (GROUP, "groupmemberships") => writer.membership(new),
+        (GROUP, "users") => writer.user(old, new),
+        (TENANCY, "projects") => writer.project(old, new),
+        (TENANCY, "organizationmemberships") => writer.organization_membership(&at, new),
+        _ => Ok(()),
+    }
+}
+
+struct Writer<'a> {
+    iam: &'a Iam,
+    rights: &'a dyn Authorizer,
+    call: &'a Call,
+    is_master: bool,
+}
+
+impl Writer<'_> {
+    /// A role counts wherever it is bound: its writer holds what it grants on all that it can be bound to.
+    fn role(&self, at: &At, new: &Object) -> Result<(), Status> {
+        self.refers_within(
+            at,
+            new.at("spec.inheritedRoles").and_then(Value::as_array).into_iter().flatten(),
+        )?;
+        if self.is_master || self.may("escalate", "roles", &at.namespace, &at.name) {
+            return Ok(());
+        }
+        let effective = self.iam.index().roles.would_be(at, new);
+        let (place, told) = match (at.plane.is_empty(), organization_of_namespace(&at.namespace)) {
+            (false, _) => (vec![selector::project(&at.plane)], format!("in project {:?}", at.plane)),
+            (true, Some(name)) => (vec![selector::organization(name)], format!("on Organization {name:?}")),
+            (true, None) => (Vec::new(), "on the whole platform".to_owned()),
+        };
+        self.holds(&effective, &place, &told)
+    }
+
+    fn binding(&self, at: &At, new: &Object) -> Result<(), Status> {
+        self.subjects_are_who_they_are_called(new)?;
+        self.refers_within(at, new.at("spec.roleRef"))?;
+        self.selects_within(at, new)?;
+        let Some(binding) = Binding::read(at, new) else { return Ok(()) };
+        self.gives(&binding.role, &binding.selector)
+    }
+
+    /// Whether the writer may give a role on something: he holds all of it there, or may `bind` it.
+    fn gives(&self, role: &At, selector: &str) -> Result<(), Status> {
+        if self.is_master || self.may("bind", "roles", &role.namespace, &role.name) {
+            return Ok(());
+        }
+        let effective = self.iam.index().effective(role).cloned();
+        let missing = || format!("there is no Role {:?} to bind; make it first", role.to_string());
+        let effective = effective.ok_or_else(|| self.forbidden(missing()))?;
+        let selectors = self.covering(selector);
+        self.holds(&effective, &selectors, &format!("on {}", selector::told(selector)))
+    }
+
+    /// Whoever lets others into a group gives them what the group has.
+    fn membership(&self, new: &Object) -> Result<(), Status> {
+        let text = |path: &str| new.at(path).and_then(Value::as_str).unwrap_or_default();
+        let (namespace, name) = (text("spec.groupRef.namespace"), text("spec.groupRef.name"));
+        if self.call.namespace != namespace && self.call.namespace != SYSTEM_NAMESPACE {
+            let why = format!("must be that of the membership, {:?}", self.call.namespace);
+            return Err(self.invalid(
+                new,
+                FieldError::invalid_text(
+                    &Path::of("spec").field("groupRef").field("namespace"),
+                    namespace,
+                    why,
+                ),
+            ));
+        }
+        let index = self.iam.index();
+        let uid = index.directory.group_uid(&At::new("", namespace, name)).cloned();
+        drop(index);
+        let Some(uid) = uid else {
+            let why = format!("there is no Group of this name in namespace {namespace:?}; make it first");
+            return Err(self.invalid(
+                new,
+                FieldError::invalid_text(&Path::of("spec").field("groupRef").field("name"), name, why),
+            ));
+        };
+        self.gives_all_of(&by_uid(&uid))
+    }
+
+    /// Whoever changes a user's address lets somebody else be that user.
+    fn user(&self, old: Option<&Object>, new: &Object) -> Result<(), Status> {
+        let Some(old) = old.filter(|old| old.at("spec.email") != new.at("spec.email")) else { return Ok(()) };
+        self.gives_all_of(&by_uid(old.uid()))?;
+        let index = self.iam.index();
+        let groups = index.directory.groups_of_user(old.name());
+        drop(index);
+        groups.iter().try_for_each(|uid| self.gives_all_of(&by_uid(uid)))
+    }
+
+    fn gives_all_of(&self, subject: &str) -> Result<(), Status> {
+        if self.is_master {
+            return Ok(());
+        }
+        let index = self.iam.index();
+        let given: BTreeSet<(At, String)> = index
+            .policies
+            .of(subject)
+            .into_iter()
+            .flatten()
+            .flat_map(|(selector, given)| given.keys().map(|role| (role.clone(), selector.to_string())))
+            .collect();
+        drop(index);
+        given.iter().try_for_each(|(role, selector)| self.gives(role, selector))
+    }
+
+    /// A project is made in an organization by who may make projects there.
+    fn project(&self, old: Option<&Object>, new: &Object) -> Result<(), Status> {
+        let owner =
+            |object: &Object| object.at("spec.ownerRef.name").and_then(Value::as_str).map(str::to_owned);
+        let (before, after) = (old.and_then(owner), owner(new));
+        if self.is_master || (old.is_some() && before == after) {
+            return Ok(());
+        }
+        let create = Attributes::resource("create", TENANCY, "projects");
+        if self.by_rbac(&create) {
+            return Ok(());
+        }
+        let permission = Permission::of(&create);
+        let mut selectors =
+            vec![selector::everywhere(TENANCY, PROJECT), selector::everywhere(TENANCY, ORGANIZATION)];
+        selectors.extend(after.as_deref().map(selector::organization));
+        if self.iam.index().has_on("", &self.call.who, &permission, &selectors) {
+            return Ok(());
+        }
+        Err(create.forbidden(&self.call.who, &tenancy::not_there(after.as_deref())))
+    }
+
+    /// The roles of a membership are bound on the organization.
+    fn organization_membership(&self, at: &At, new: &Object) -> Result<(), Status> {
+        let organization = new.at("spec.organizationRef.name").and_then(Value::as_str).unwrap_or_default();
+        let roles = new.at("spec.roles").and_then(Value::as_array).into_iter().flatten();
+        self.refers_within(at, roles.clone())?;
+        roles
+            .map(|role| at.role(role))
+            .try_for_each(|role| self.gives(&role, &selector::organization(organization)))
+    }
+
+    /// Whether the writer holds every permission on what these cover, beside its kind everywhere.
+    fn holds(&self, effective: &Effective, selectors: &[String], place: &str) -> Result<(), Status> {
+        let root = apiserver::plane::Plane::root();
+        let catalogs = [self.iam.kinds().of(&self.call.plane), self.iam.kinds().of(&root)];
+        let index = self.iam.index();
+        let lacks = |text: &&str| {
+            let Some(permission) = Permission::parse(text) else { return false };
+            let mut covering = selectors.to_vec();
+            let kinds =
+                catalogs.iter().filter_map(|all| all.resource(permission.api_group(), permission.resource));
+            covering.extend(kinds.map(|kind| selector::everywhere(&kind.group, &kind.names.kind)));
+            !index.has_on(self.call.plane.as_str(), &self.call.who, &permission, &covering)
+        };
+        let all = effective.permissions();
+        let missing: Vec<&str> = all.into_iter().filter(lacks).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut told = missing.iter().take(MOST_TOLD).copied().collect::<Vec<_>>().join(", ");
+        if missing.len() > MOST_TOLD {
+            told.push_str(&format!(" and {} more", missing.len() - MOST_TOLD));
+        }
+        let user = &self.call.who.user;
+        Err(self.forbidden(format!(
+            "user {user:?} is attempting to grant permissions not currently held {place}: {told}"
+        )))
+    }
+
+    /// Whatever covers what a selector means.
+    fn covering(&self, selector: &str) -> Vec<String> {
+        let parts: Vec<&str> = selector.split('|').collect();
+        let index = self.iam.index();
+        let mut all = vec![selector.to_owned()];
+        match parts.as_slice() {
+            ["k", group, kind] if (*group, *kind) == (TENANCY, PROJECT) => {
+                all.push(selector::everywhere(TENANCY, ORGANIZATION));
+            }
+            ["p", project, group, kind] => {
+                let place = selector::Place { plane: project, group, kind, ..Default::default() };
+                all.extend(place.covered_by(&index.directory));
+            }
+            ["o", plane, group, kind, namespace, name] => {
+                let place = selector::Place { plane, group, kind, namespace, name };
+                all.extend(place.covered_by(&index.directory));
+            }
+            _ => {}
+        }
+        all
+    }
+
+    /// Roles of the system may be used everywhere, all others in their own namespace: who may change a role decides for
+    /// those who bind it.
+    fn refers_within<'v>(
+        &self,
+        at: &At,
+        references: impl IntoIterator<Item = &'v Value>,
+    ) -> Result<(), Status> {
+        for reference in references {
+            let role = at.role(reference);
+            if &*role.namespace != SYSTEM_NAMESPACE && role.namespace != at.namespace {
+                let why = format!(
+                    "Role {:?} is in another namespace: roles may be used in their own, and those of {SYSTEM_NAMESPACE} \
+                     everywhere",
+                    role.to_string()
+                );
+                return Err(self.forbidden(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// A binding in the namespace of an organization is about that organization and what is in it.
+    fn selects_within(&self, at: &At, new: &Object) -> Result<(), Status> {
+        let reference = new.at("spec.resourceSelector.resourceRef");
+        if let Some(reference) = reference
+            && reference.get("uid").and_then(Value::as_str).unwrap_or_default().is_empty()
+        {
+            let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or_default();
+            let why = format!("there is no {} of this name; make it first", text("kind"));
+            return Err(self.invalid(
+                new,
+                FieldError::invalid_text(
+                    &Path::of("spec").field("resourceSelector").field("resourceRef").field("name"),
+                    text("name"),
+                    why,
+                ),
+            ));
+        }
+        let Some(organization) = organization_of_namespace(&at.namespace).filter(|_| at.plane.is_empty())
+        else {
+            return Ok(());
+        };
+        let text = |field: &str| reference.and_then(|found| found.get(field)?.as_str()).unwrap_or_default();
+        let index = self.iam.index();
+        let is_within = match (text("apiGroup"), text("kind")) {
+            (TENANCY, ORGANIZATION) => text("name") == organization,
+            (TENANCY, PROJECT) => {
+                index.directory.organization_of(text("name")).is_some_and(|found| &**found == organization)
+            }
+            _ => text("namespace") == &*at.namespace,
+        };
+        drop(index);
+        match is_within {
+            true => Ok(()),
+            false => Err(self.forbidden(format!(
+                "bindings in namespace {:?} are about Organization {organization:?} and what is in it; bind on other \
+                 resources in namespace {SYSTEM_NAMESPACE}",
+                at.namespace
+            ))),
+        }
+    }
+
+    /// A uid that is given is that of the one who is named.
+    fn subjects_are_who_they_are_called(&self, new: &Object) -> Result<(), Status> {
+        let subjects = new.at("spec.subjects").and_then(Value::as_array);
+        for (at, subject) in subjects.into_iter().flatten().enumerate() {
+            let text = |field: &str| subject.get(field).and_then(Value::as_str).unwrap_or_default();
+            if text("kind") == "Group" && text("name").starts_with("system:") {
+                continue;
+            }
+            let is = subject_uid(self.iam, self.call, subject);
+            if !text("uid").is_empty() && is.as_deref() != Some(text("uid")) {
+                let why = match is {
+                    Some(_) => format!(
+                        "is not the uid of {} {:?}; leave it out to have it filled in",
+                        text("kind"),
+                        text("name")
+                    ),
+                    None => format!("there is no {} {:?}; make it first", text("kind"), text("name")),
+                };
+                return Err(self.invalid(
+                    new,
+                    FieldError::invalid_text(
+                        &Path::of("spec").field("subjects").index(at).field("uid"),
+                        text("uid"),
+                        why,
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn may(&self, verb: &str, resource: &str, namespace: &str, name: &str) -> bool {
+        let what = Attributes::resource(verb, GROUP, resource).in_namespace(namespace).named(name);
+        self.rights.decide(&self.call.who, &what).allowed
+    }
+
+    /// Whether RBAC allows it, whatever else does.
+    fn by_rbac(&self, what: &Attributes<'_>) -> bool {
+        let rights = &self.call.api.followers().rights;
+        rights.in_plane(&self.call.plane, |rbac| rbac.decide(&self.call.who, what).allowed)
+    }
+
+    fn forbidden(&self, why: String) -> Status {
+        Status::forbidden(&self.call.kind.resource(), &self.call.name, why)
+    }
+
+    fn invalid(&self, new: &Object, fault: FieldError) -> Status {
+        Status::invalid(&self.call.kind.subject(), new.name(), &[fault])
+    }
+}

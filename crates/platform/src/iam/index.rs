@@ -1,0 +1,250 @@
+//! Everything that decisions are made of, kept up with the store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use apiserver::Identity;
+use apiserver::authz::Only;
+use krm::Object;
+
+use super::directory::{Directory, namespace_of_organization};
+use super::permission::Permission;
+use super::policies::{Binding, Given, Policies};
+use super::roles::{At, Effective, Roles};
+use super::selector::{self, Place};
+use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
+
+/// Users, roles and bindings.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Who there is.
+    pub directory: Directory,
+    /// What roles grant.
+    pub roles: Roles,
+    /// Who has which role on what.
+    pub policies: Policies,
+}
+
+/// A grant that allows something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// Who has it, for people.
+    pub subject: String,
+    /// On what.
+    pub selector: Arc<str>,
+    /// The role.
+    pub role: At,
+    /// The binding.
+    pub binding: At,
+}
+
+impl std::fmt::Display for Grant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let on = selector::told(&self.selector);
+        let (binding, role) = (self.binding.to_string(), self.role.to_string());
+        write!(f, "IAM: allowed by PolicyBinding {binding:?} of Role {role:?} on {on} to {}", self.subject)
+    }
+}
+
+impl Index {
+    /// Takes in an object of the group as it is now.
+    pub fn take_in(&mut self, plural: &str, at: &At, object: Option<&Object>) {
+        match (plural, object) {
+            ("users", _) => self.directory.user(&at.name, object),
+            ("groups", _) => self.directory.group(at, object),
+            ("groupmemberships", _) => self.directory.membership(at, object),
+            ("machineaccounts", _) => self.directory.machine(at, object),
+            ("roles", Some(object)) => self.roles.put(at, object),
+            ("roles", None) => self.roles.remove(at),
+            ("policybindings", None) => self.policies.remove(at),
+            _ => {}
+        }
+    }
+
+    /// The first grant that gives somebody a permission on a place.
+    pub fn grant(
+        &self,
+        plane: &str,
+        who: &Identity,
+        permission: &Permission<'_>,
+        place: &Place<'_>,
+    ) -> Option<Grant> {
+        let subjects = self.directory.subjects_of(plane, who);
+        if subjects.iter().all(|(subject, _)| self.policies.of(subject).is_none()) {
+            return None;
+        }
+        let covering = place.covered_by(&self.directory);
+        self.first(&subjects, &covering, permission)
+    }
+
+    /// Every grant that gives somebody a permission on a place.
+    pub fn grants(
+        &self,
+        plane: &str,
+        who: &Identity,
+        permission: &Permission<'_>,
+        place: &Place<'_>,
+    ) -> Vec<Grant> {
+        let text = permission.to_string();
+        let covering = place.covered_by(&self.directory);
+        let mut found = Vec::new();
+        for (subject, told) in self.directory.subjects_of(plane, who) {
+            let Some(grants) = self.policies.of(&subject) else { continue };
+            for selector in &covering {
+                let Some((selector, given)) = grants.get_key_value(selector.as_str()) else { continue };
+                for (role, bindings) in given.iter().filter(|(role, _)| self.holds(role, &text, permission)) {
+                    found.extend(bindings.iter().map(|binding| Grant {
+                        subject: told.clone(),
+                        selector: selector.clone(),
+                        role: role.clone(),
+                        binding: binding.clone(),
+                    }));
+                }
+            }
+        }
+        found
+    }
+
+    fn first(
+        &self,
+        subjects: &[(String, String)],
+        covering: &[String],
+        permission: &Permission<'_>,
+    ) -> Option<Grant> {
+        let text = permission.to_string();
+        for (subject, told) in subjects {
+            let Some(grants) = self.policies.of(subject) else { continue };
+            for selector in covering {
+                let Some((selector, given)) = grants.get_key_value(selector.as_str()) else { continue };
+                let Some((role, bindings)) =
+                    given.iter().find(|(role, _)| self.holds(role, &text, permission))
+                else {
+                    continue;
+                };
+                let binding = bindings.first()?.clone();
+                return Some(Grant {
+                    subject: told.clone(),
+                    selector: selector.clone(),
+                    role: role.clone(),
+                    binding,
+                });
+            }
+        }
+        None
+    }
+
+    fn holds(&self, role: &At, text: &str, permission: &Permission<'_>) -> bool {
+        self.roles.get(role).is_some_and(|role| role.holds(text, permission))
+    }
+
+    /// Whether a grant on exactly these selectors gives somebody a permission.
+    pub fn has_on(
+        &self,
+        plane: &str,
+        who: &Identity,
+        permission: &Permission<'_>,
+        selectors: &[String],
+    ) -> bool {
+        self.first(&self.directory.subjects_of(plane, who), selectors, permission).is_some()
+    }
+
+    /// The objects of a kind, or the namespaces, in which somebody has a permission that he has not on all of them.
+    pub fn some_of(&self, who: &Identity, permission: &Permission<'_>, place: &Place<'_>) -> Only {
+        let text = permission.to_string();
+        let mut only = Only::default();
+        let gives = |given: &Given| given.keys().any(|role| self.holds(role, &text, permission));
+        let single = selector::objects_of(place.plane, place.group, place.kind);
+        let organizations = selector::objects_of("", TENANCY, ORGANIZATION);
+        for (subject, _) in self.directory.subjects_of(place.plane, who) {
+            let Some(grants) = self.policies.of(&subject) else { continue };
+            for (namespace, name) in
+                beginning(grants, &single).filter(|(_, given)| gives(given)).filter_map(named)
+            {
+                if place.namespace.is_empty() || place.namespace == namespace {
+                    only.objects.insert((namespace.into(), name.into()));
+                }
+            }
+            if !place.plane.is_empty() {
+                continue;
+            }
+            // What is in an organization: its projects, its namespace, and all that is in that.
+            for (_, name) in
+                beginning(grants, &organizations).filter(|(_, given)| gives(given)).filter_map(named)
+            {
+                let namespace: Arc<str> = namespace_of_organization(name).into();
+                if (place.group, place.kind) == (TENANCY, PROJECT) {
+                    let projects = self.directory.projects_of(name);
+                    only.objects.extend(projects.map(|project| ("".into(), project.clone())));
+                } else if (place.group, place.kind) == ("", "Namespace") {
+                    only.objects.insert(("".into(), namespace));
+                } else if place.namespace.is_empty() || place.namespace == &*namespace {
+                    only.namespaces.insert(namespace);
+                }
+            }
+        }
+        only
+    }
+
+    /// Whether there is anything for somebody in a project. `is_served` says which kinds are there.
+    pub fn reaches(&self, project: &str, who: &Identity, is_served: &dyn Fn(&str, &str) -> bool) -> bool {
+        let reaches = |given: &Given| {
+            given.keys().any(|role| self.roles.get(role).is_some_and(|role| role.reaches_projects))
+        };
+        let mut whole = vec![
+            selector::project(project),
+            selector::everywhere(TENANCY, PROJECT),
+            selector::everywhere(TENANCY, ORGANIZATION),
+        ];
+        whole.extend(self.directory.organization_of(project).map(|name| selector::organization(name)));
+        for (subject, _) in self.directory.subjects_of(project, who) {
+            let Some(grants) = self.policies.of(&subject) else { continue };
+            if whole.iter().filter_map(|selector| grants.get(selector.as_str())).any(&reaches) {
+                return true;
+            }
+            if selector::within_project(project)
+                .iter()
+                .any(|prefix| beginning(grants, prefix).next().is_some())
+            {
+                return true;
+            }
+            let kinds = beginning(grants, "k|").filter(|(_, given)| reaches(given));
+            let mut kinds = kinds.filter_map(|(selector, _)| selector.strip_prefix("k|")?.split_once('|'));
+            if kinds.any(|(group, kind)| is_served(group, kind)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A binding with whether it counts: `uid` is that of the object it is about, if that is there.
+    pub fn bind(&mut self, at: &At, object: &Object, uid: Option<&str>) {
+        match Binding::read(at, object) {
+            Some(mut binding) => {
+                if binding.target.is_some() {
+                    binding.is_live = uid.is_some() && binding.target.as_deref() == uid;
+                }
+                self.policies.put(at, binding);
+            }
+            None => self.policies.remove(at),
+        }
+    }
+
+    /// What a role grants, by name.
+    pub fn effective(&self, role: &At) -> Option<&Arc<Effective>> {
+        self.roles.get(role)
+    }
+}
+
+/// The grants whose selectors begin so.
+pub fn beginning<'a>(
+    grants: &'a BTreeMap<Arc<str>, Given>,
+    prefix: &'a str,
+) -> impl Iterator<Item = (&'a Arc<str>, &'a Given)> {
+    grants
+        .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded))
+        .take_while(move |(selector, _)| selector.starts_with(prefix))
+}
+
+fn named<'a>((selector, _): (&'a Arc<str>, &'a Given)) -> Option<(&'a str, &'a str)> {
+    selector::named(selector)
+}

@@ -1,0 +1,88 @@
+//! The kinds of `iam.miloapis.com`. Each is one file.
+
+mod group;
+mod group_membership;
+mod machine_account;
+mod machine_account_key;
+mod policy_binding;
+mod protected_resource;
+mod role;
+mod user;
+
+pub use group::Group;
+pub use group_membership::{GroupMembership, GroupMembershipSpec, GroupReference};
+pub use machine_account::{MachineAccount, MachineAccountSpec, State};
+pub use machine_account_key::{MachineAccountKey, MachineAccountKeySpec};
+pub use policy_binding::{
+    PolicyBinding, PolicyBindingSpec, ResourceKind, ResourceReference, ResourceSelector, Subject, SubjectKind,
+};
+pub use protected_resource::{
+    ParentResource, ProtectedResource, ProtectedResourceSpec, ServiceReference, Subresource,
+};
+pub use role::{LaunchStage, Role, RoleReference, RoleSpec};
+pub use user::{User, UserSpec};
+
+use krm::Object;
+use krm::condition::Condition;
+use krm::kind::{Declaration, Kind, Resource};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The group they are in.
+pub const GROUP: &str = "iam.miloapis.com";
+/// The version they are at.
+pub const VERSION: &str = "v1alpha1";
+
+/// All of them.
+pub fn all() -> Vec<Kind> {
+    vec![
+        ProtectedResource::kind(),
+        Role::kind(),
+        PolicyBinding::kind(),
+        User::kind(),
+        Group::kind(),
+        GroupMembership::kind(),
+        MachineAccount::kind(),
+        MachineAccountKey::kind(),
+    ]
+}
+
+/// What is observed of most of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Observed {
+    /// The generation that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Everything that was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// A user by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserReference {
+    /// The name of the User.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+}
+
+/// Nothing is known of a new object until a controller has looked at it.
+pub(crate) fn pending(object: &mut Object, old: Option<&Object>) {
+    if old.is_none() || object.get("status").is_none_or(Value::is_null) {
+        let unknown = json!({
+            "type": "Ready",
+            "status": "Unknown",
+            "reason": "Unknown",
+            "message": "Waiting for control plane to reconcile",
+            "lastTransitionTime": "1970-01-01T00:00:00Z",
+        });
+        object.set("status", Some(json!({ "conditions": [unknown] })));
+    }
+}
+
+/// The column that tells whether an object is in order.
+pub(crate) fn prints_ready<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+    declaration.prints("Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status")
+}

@@ -1,0 +1,297 @@
+//! What ships: for every kind that is served its ProtectedResource, for every group its roles, and a few roles over all
+//! groups. All of it is read off the kinds, so that none can be forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use apiserver::catalog::Kinds;
+use apiserver::discovery::verbs_of_subresources;
+use apiserver::plane::Plane;
+use krm::Object;
+use krm::kind::{Kind, Planes};
+use serde_json::{Value, json};
+
+use super::permission::CORE;
+use super::roles::SYSTEM_NAMESPACE;
+use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
+
+const API_VERSION: &str = "iam.miloapis.com/v1alpha1";
+const VERBS: [&str; 7] = ["list", "get", "create", "update", "delete", "patch", "watch"];
+const READ: &[&str] = &["get", "list", "watch"];
+const WRITE: &[&str] = &["create", "update", "patch", "delete"];
+const OPERATE: &[&str] = &["get", "list", "watch", "update", "patch"];
+/// Marks what ships.
+pub const SHIPPED: &str = "iam.miloapis.com/managed-by";
+/// By whom it is kept as it should be.
+pub const SHIPPED_BY: &str = "groundplane";
+
+/// Everything that ships for the kinds of the root and of projects without definitions of their own, in the order in which
+/// it is made.
+pub fn objects(kinds: &Kinds) -> Vec<Object> {
+    let served = served(kinds);
+    let mut all: Vec<Object> = served.iter().map(|kind| protected_resource(kind)).collect();
+    let mut groups: BTreeMap<&str, Vec<&Kind>> = BTreeMap::new();
+    for kind in &served {
+        groups.entry(&kind.group).or_default().push(kind);
+    }
+    all.extend(groups.iter().flat_map(|(group, kinds)| roles_of(group, kinds)));
+    all.extend(roles_over_all(&groups));
+    all
+}
+
+/// The kinds that are served anywhere, those of the root first.
+pub fn served(kinds: &Kinds) -> Vec<Arc<Kind>> {
+    let (root, project) = (kinds.of(&Plane::root()), kinds.of(&Plane::project("-")));
+    let only_in_projects =
+        project.all().filter(|kind| root.resource(&kind.group, &kind.names.plural).is_none());
+    root.all().chain(only_in_projects).cloned().collect()
+}
+
+/// What a group is called in permissions and roles.
+pub fn service(group: &str) -> &str {
+    if group.is_empty() { CORE } else { group }
+}
+
+/// The permissions that there are on a kind.
+pub fn protected_resource(kind: &Kind) -> Object {
+    let version = kind.versions.iter().find(|version| version.served).unwrap_or_else(|| kind.stored());
+    let mut subresources: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (name, verbs) in verbs_of_subresources(kind, version) {
+        subresources.entry(name).or_default().extend(verbs);
+    }
+    let mut spec = json!({
+        "serviceRef": { "name": service(&kind.group) },
+        "kind": kind.names.kind,
+        "singular": kind.names.singular,
+        "plural": kind.names.plural,
+        "permissions": VERBS.into_iter().filter(|verb| kind.takes(verb)).collect::<Vec<_>>(),
+    });
+    let parents = parents(kind);
+    if !parents.is_empty() {
+        let parents = parents.iter().map(|parent| json!({ "apiGroup": TENANCY, "kind": parent }));
+        spec["parentResources"] = parents.collect();
+    }
+    if !subresources.is_empty() {
+        let parts = subresources.iter().map(|(name, verbs)| json!({ "name": name, "permissions": verbs }));
+        spec["subresources"] = parts.collect();
+    }
+    let name = format!("{}-{}", service(&kind.group), kind.names.singular);
+    made("ProtectedResource", "", &name, BTreeMap::new(), None, spec)
+}
+
+/// What objects of a kind may belong to.
+fn parents(kind: &Kind) -> Vec<&'static str> {
+    let mut parents = Vec::new();
+    let is_project = kind.group == TENANCY && kind.names.kind == PROJECT;
+    let of_tenants = kind.group == TENANCY || kind.group == super::GROUP;
+    if is_project || (of_tenants && kind.is_namespaced()) {
+        parents.push(ORGANIZATION);
+    }
+    if kind.planes != Planes::Root {
+        parents.push(PROJECT);
+    }
+    parents
+}
+
+/// The roles of a group: viewer, editor, admin and operator.
+fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
+    let (mut view, mut edit, mut admin, mut operate) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for kind in kinds {
+        let may = |verb: &str| format!("{}/{}.{verb}", service(group), kind.names.plural);
+        let taken = |verbs: &'static [&'static str]| {
+            verbs.iter().filter(|verb| kind.takes(verb)).map(|verb| may(verb))
+        };
+        let reads = match Told::of(kind) {
+            Told::Openly => &mut view,
+            Told::ToWriters => &mut edit,
+            Told::ToAdmins => &mut admin,
+        };
+        reads.extend(taken(READ));
+        let writes = match Told::of(kind) {
+            Told::ToAdmins => &mut admin,
+            Told::Openly if is_question(kind) => &mut view,
+            _ => &mut edit,
+        };
+        writes.extend(taken(WRITE));
+        if Told::of(kind) == Told::Openly && kind.takes("get") {
+            operate.extend(taken(OPERATE));
+        }
+        let version = kind.versions.iter().find(|version| version.served).unwrap_or_else(|| kind.stored());
+        for (part, verbs) in verbs_of_subresources(kind, version) {
+            for verb in verbs {
+                let may = format!("{}/{}/{part}.{verb}", service(group), kind.names.plural);
+                let role = match (Told::of(kind), part, *verb) {
+                    (Told::ToAdmins, ..) => &mut admin,
+                    (Told::Openly, _, "get") => &mut view,
+                    // Status is what controllers say, and finalizing is theirs too.
+                    (_, "status" | "finalize", "update" | "patch") => &mut operate,
+                    _ => &mut edit,
+                };
+                role.insert(may);
+            }
+        }
+    }
+    operate.extend(view.iter().filter(|text| text.contains("/status.") || text.ends_with(".get")).cloned());
+    let name = |role: &str| format!("{}-{role}", service(group));
+    let inherits = |role: &str| vec![name(role)];
+    vec![
+        role(group, "viewer", "Sees everything", view, Vec::new()),
+        role(group, "editor", "Sees and changes everything", edit, inherits("viewer")),
+        role(group, "admin", "May do everything", admin, inherits("editor")),
+        role(
+            group,
+            "operator",
+            "Sees everything, changes what is there and tells how it is",
+            operate,
+            Vec::new(),
+        ),
+    ]
+}
+
+/// Whom the content of a kind is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Everybody who may see the group.
+    Openly,
+    /// Those who may write it.
+    ToWriters,
+    /// Those who may do everything.
+    ToAdmins,
+}
+
+impl Told {
+    fn of(kind: &Kind) -> Told {
+        match (kind.group.as_str(), kind.names.plural.as_str()) {
+            ("", "secrets") => Told::ToWriters,
+            ("groundplane.dev", "backups" | "verifications") => Told::ToAdmins,
+            ("authorization.k8s.io", "subjectaccessreviews" | "localsubjectaccessreviews") => Told::ToAdmins,
+            ("authentication.k8s.io", "tokenreviews") => Told::ToAdmins,
+            _ => Told::Openly,
+        }
+    }
+}
+
+/// Whether objects of a kind are questions, asked by making them and never kept. To ask is to look.
+fn is_question(kind: &Kind) -> bool {
+    kind.verbs == ["create"] && !(kind.group == "groundplane.dev" && kind.names.plural == "transactions")
+}
+
+fn role(group: &str, kind: &str, does: &str, permissions: BTreeSet<String>, inherits: Vec<String>) -> Object {
+    let service_name = service(group);
+    let short = match service_name {
+        "graph.inventory.miloapis.com" => "inventory-graph",
+        name => name.split('.').next().unwrap_or(name),
+    };
+    let labels = BTreeMap::from([
+        (format!("{service_name}/role-type"), kind.to_owned()),
+        (format!("{service_name}/service"), short.to_owned()),
+    ]);
+    let mut title = kind.to_owned();
+    title[..1].make_ascii_uppercase();
+    let told = (format!("{service_name} {title}"), format!("{does} in {service_name}."));
+    let name = format!("{service_name}-{kind}");
+    made("Role", SYSTEM_NAMESPACE, &name, labels, Some(told), role_spec(permissions, inherits))
+}
+
+/// The roles that people are given on whole projects and organizations.
+fn roles_over_all(groups: &BTreeMap<&str, Vec<&Kind>>) -> Vec<Object> {
+    let in_projects = |role: &str| -> Vec<String> {
+        let groups = groups.iter().filter(|(_, kinds)| kinds.iter().any(|kind| kind.planes != Planes::Root));
+        groups.map(|(group, _)| format!("{}-{role}", service(group))).collect()
+    };
+    let of_tenancy = |role: &str| {
+        let mut inherits = in_projects(role);
+        inherits.extend([TENANCY, super::GROUP].map(|group| format!("{group}-{role}")));
+        inherits.sort();
+        inherits.dedup();
+        inherits
+    };
+    let projects = |verbs: &[&str]| -> BTreeSet<String> {
+        verbs.iter().map(|verb| format!("{TENANCY}/projects.{verb}")).collect()
+    };
+    let over = |name: &str, title: &str, does: &str, permissions: BTreeSet<String>, inherits: Vec<String>| {
+        let told = (title.to_owned(), does.to_owned());
+        let spec = role_spec(permissions, inherits);
+        made("Role", SYSTEM_NAMESPACE, name, BTreeMap::new(), Some(told), spec)
+    };
+    vec![
+        over(
+            "owner",
+            "Owner",
+            "May do everything in what it is bound on.",
+            ["*/*.*".to_owned()].into(),
+            Vec::new(),
+        ),
+        over(
+            "project-viewer",
+            "Project Viewer",
+            "Sees a project and what is in it, without its secrets.",
+            projects(READ),
+            in_projects("viewer"),
+        ),
+        over(
+            "project-editor",
+            "Project Editor",
+            "Sees and changes what is in a project.",
+            projects(READ),
+            in_projects("editor"),
+        ),
+        over(
+            "project-admin",
+            "Project Admin",
+            "May do everything in a project, kinds that it defines included, and delete it.",
+            ["*/*.*".to_owned()].into(),
+            Vec::new(),
+        ),
+        over(
+            "organization-viewer",
+            "Organization Viewer",
+            "Sees an organization, its members, its projects and what is in them.",
+            BTreeSet::new(),
+            of_tenancy("viewer"),
+        ),
+        over(
+            "organization-editor",
+            "Organization Editor",
+            "Sees and changes an organization's projects and what is in them.",
+            BTreeSet::new(),
+            of_tenancy("editor"),
+        ),
+    ]
+}
+
+fn role_spec(permissions: BTreeSet<String>, inherits: Vec<String>) -> Value {
+    let mut spec = json!({ "launchStage": "Alpha" });
+    if !permissions.is_empty() {
+        spec["includedPermissions"] = permissions.into_iter().collect();
+    }
+    if !inherits.is_empty() {
+        let references = inherits.iter().map(|name| json!({ "name": name, "namespace": SYSTEM_NAMESPACE }));
+        spec["inheritedRoles"] = references.collect();
+    }
+    spec
+}
+
+fn made(
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    mut labels: BTreeMap<String, String>,
+    told: Option<(String, String)>,
+    spec: Value,
+) -> Object {
+    let mut object = Object::new(API_VERSION, kind);
+    object.set_meta("name", Some(name.into()));
+    if !namespace.is_empty() {
+        object.set_meta("namespace", Some(namespace.into()));
+    }
+    labels.insert(SHIPPED.to_owned(), SHIPPED_BY.to_owned());
+    object.set_meta("labels", Some(json!(labels)));
+    if let Some((title, does)) = told {
+        let notes = json!({ "kubernetes.io/display-name": title, "kubernetes.io/description": does });
+        object.set_meta("annotations", Some(notes));
+    }
+    object.set("spec", Some(spec));
+    object
+}
