@@ -182,7 +182,7 @@ mod tests {
     fn one_project_cannot_keep_the_others_from_watching() {
         let settings = Settings { watches_per_project: 2, ..Settings::default() };
         let limits = Limits::new(settings);
-        let (web, shop) = (Plane::project("web"), Plane::project("shop"));
+        let (web, shop, root) = (Plane::project("web"), Plane::project("shop"), Plane::root());
         let enter = |user: &str, plane| limits.enter(&user.into(), plane, Load::Watch);
         let first = enter("ann", &web).unwrap();
         let _second = enter("ben", &web).unwrap();
@@ -193,7 +193,7 @@ mod tests {
             "{refused}"
         );
         let _elsewhere = enter("cat", &shop).unwrap();
-        let _root = enter("cat", &Plane::root()).unwrap();
+        let _root = enter("cat", &root).unwrap();
         drop(first);
         assert!(enter("cat", &web).is_ok());
     }

@@ -1,7 +1,10 @@
 //! Who may do what: strangers next to nothing, others what a role grants them, from the very next request on.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod asking;
+mod every_endpoint;
 mod iam;
+mod roles;
 mod tenancy;
 
 use http::Method;
