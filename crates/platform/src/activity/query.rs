@@ -31,7 +31,7 @@ const USUAL: usize = 100;
 /// How many it has at most.
 const MOST: usize = 1000;
 /// As many records are looked at for one page; where fewer fit, the page is short and the next one goes on from there.
-const LOOKED_AT: usize = 1500;
+const LOOKED_AT: usize = 500;
 /// As often a right on a single object is asked for before a page ends.
 const ASKED_BY_NAME: usize = 20_000;
 
@@ -236,7 +236,7 @@ pub async fn page(
                 items.extend(told.filter(|activity| asked.fits(activity)));
             }
             let is_last = index + 1 == count && more.is_none() && events.peek().is_none();
-            if items.len() >= limit || looked_at >= LOOKED_AT {
+            if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
                 let ended = if is_last { None } else { stop(below, told_events) };
                 return Ok(Page { items, ended });
             }

@@ -1,6 +1,6 @@
 //! What history tells of one object: who, when, why, and how it was.
 
-use store::{At, Author, Body, Error, Level, Put, Revision, Transaction, Write};
+use store::{At, Author, Body, DeedMark, Error, Level, Put, Revision, Transaction, Version, Write};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
@@ -17,6 +17,7 @@ on_every_engine!(
     history_survives_a_restart,
     the_future_has_no_history,
     secrets_stay_sealed_in_history,
+    what_was_done_to_all_objects_is_told_in_order,
 );
 
 async fn every_change_tells_who_made_it_how_and_why<G: Ground>() {
@@ -235,4 +236,42 @@ async fn secrets_stay_sealed_in_history<G: Ground>() {
     let was = store.object_at(&key("a"), at).await.unwrap().unwrap();
     assert_eq!(store.reveal(&key("a"), &was).unwrap(), "swordfish");
     verified(&store).await;
+}
+
+async fn what_was_done_to_all_objects_is_told_in_order<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    let mut versions = Vec::new();
+    for number in 0..100 {
+        versions.push(write(&store, "a", &number.to_string()).await);
+        if number % 10 == 0 {
+            versions.push(write(&store, "b", &number.to_string()).await);
+        }
+    }
+    versions.push(remove(&store, "b").await);
+    let mut deeds = Vec::new();
+    let mut mark = DeedMark::default();
+    loop {
+        let more = store.deeds(mark, 7).await.unwrap();
+        let Some(last) = more.last() else { break };
+        mark = DeedMark { version: last.version, time: last.time };
+        deeds.extend(more);
+    }
+    assert_eq!(deeds.iter().map(|deed| deed.version).collect::<Vec<_>>(), versions);
+    assert!(deeds.iter().all(|deed| &*deed.user == "alice" && deed.level == Level::Full));
+    // Each leads to its change, also by way of a later one that holds a whole object.
+    let whole = deeds.iter().rfind(|deed| deed.key == key("a") && deed.is_whole).unwrap();
+    for (number, deed) in deeds.iter().filter(|deed| deed.key == key("a")).enumerate() {
+        let near = if whole.version > deed.version { whole.version } else { Version::ZERO };
+        for near in [Version::ZERO, near] {
+            let change = store.change(&deed.key, deed.place, near).await.unwrap().unwrap();
+            assert_eq!((change.version, change.place), (deed.version, deed.place));
+            assert_eq!(change.after.as_deref().map(text), Some(number.to_string()));
+            let before = number.checked_sub(1).map(|before| before.to_string());
+            assert_eq!(change.before.as_deref().map(text), before);
+        }
+    }
+    let gone = deeds.last().unwrap();
+    let change = store.change(&gone.key, gone.place, Version::ZERO).await.unwrap().unwrap();
+    assert_eq!((change.before.as_deref().map(text), change.after.is_none()), (Some("90".to_owned()), true));
 }

@@ -17,6 +17,7 @@ on_every_engine!(
     a_secret_written_again_unchanged_keeps_its_version,
     a_new_sealing_key_leaves_every_secret_readable,
     key_files_are_for_their_owner_alone,
+    a_new_key_is_put_in_place_while_others_read_and_write,
 );
 
 async fn a_secret_is_sealed_in_lists_and_opens_when_asked<G: Ground>() {
@@ -165,4 +166,30 @@ async fn the_plain_text_of_a_secret_is_nowhere_in_the_folder() {
     }
     assert_eq!(herring, 1, "the search finds what is there in the open");
     assert!(!holds(&backup, b"swordfish") && holds(&backup, b"herring"));
+}
+
+async fn a_new_key_is_put_in_place_while_others_read_and_write<G: Ground>() {
+    let mut ground = G::open(quiet()).await;
+    let store = ground.store();
+    store.commit(just(put("a", "swordfish").secret())).await.unwrap();
+    let writer = store.clone();
+    let writing = tokio::spawn(async move {
+        for number in 0..20 {
+            writer.commit(just(put(&format!("b{number}"), "trout").secret())).await.unwrap();
+            let snapshot = writer.current().await.unwrap();
+            assert_eq!(writer.reveal(&key("a"), snapshot.get(&key("a")).unwrap()).unwrap(), "swordfish");
+        }
+    });
+    let first = store.rotate_sealing_key_in_place().await.unwrap();
+    let second = store.rotate_sealing_key_in_place().await.unwrap();
+    assert_ne!(first.key, second.key);
+    assert_eq!(second.data_keys, 1);
+    writing.await.unwrap();
+    drop(store);
+    ground.reopen().await;
+    let store = ground.store();
+    let snapshot = store.current().await.unwrap();
+    for (name, value) in [("a", "swordfish"), ("b0", "trout"), ("b19", "trout")] {
+        assert_eq!(store.reveal(&key(name), snapshot.get(&key(name)).unwrap()).unwrap(), value);
+    }
 }
