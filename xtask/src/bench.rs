@@ -29,6 +29,13 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Questions, filtered lists, labels, memory and restart of large inventories.
+    #[command(disable_help_flag = true)]
+    Inventory {
+        /// Handed on to the bench as they are; `--size 1000000` for another size.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// History, reads of the past, plans and planes of a running server.
     #[command(disable_help_flag = true)]
     Time {
@@ -42,6 +49,7 @@ pub fn run(what: &What) -> Result<(), Failure> {
     match what {
         What::Api { args } => bench("groundplane", "api", args),
         What::Design { args } => bench("design", "design", args),
+        What::Inventory { args } => bench("groundplane", "inventory", args),
         What::Store { args } => bench("store", "store", args),
         What::Time { args } => bench("groundplane", "time", args),
     }

@@ -43,8 +43,11 @@ pub struct Client {
 
 /// A whole answer.
 pub struct Answer {
+    /// The HTTP status.
     pub code: u16,
+    /// The headers.
     pub headers: HeaderMap,
+    /// The body.
     pub body: Bytes,
 }
 

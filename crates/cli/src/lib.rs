@@ -23,18 +23,35 @@ mod server;
 mod session;
 mod tabs;
 
+pub use client::{Answer, Ask, Client, refused, segment};
 pub use command::Command;
 pub use console::Console;
-pub use flags::plain_booleans;
+pub use failure::{Failure, Refusal};
+pub use flags::{moment, plain_booleans};
 pub use global::Global;
 pub use of_kubectl::refused as refused_word;
 pub use server::{Refused, Server, path_segment};
+pub use manifests::{FileFlags, Manifest};
+pub use commands::get::headed;
+pub use commands::plan::show as show_plan;
+pub use names::of_object as name_of;
+pub use session::Session;
 
 /// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a
 /// command says.
 ///
 /// `root` is the whole command line, for completion and reference.
 pub fn run(command: Command, global: Global, console: Console, root: clap::Command) -> u8 {
+    run_with(global, console, root, async move |session| command.run(session).await)
+}
+
+/// The same for commands that other crates bring: whatever they do with a session, they end alike.
+pub fn run_with(
+    global: Global,
+    console: Console,
+    root: clap::Command,
+    act: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+) -> u8 {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -42,8 +59,8 @@ pub fn run(command: Command, global: Global, console: Console, root: clap::Comma
             return 1;
         }
     };
-    let mut session = session::Session::new(global, console, root);
-    let ended = runtime.block_on(command.run(&mut session));
+    let mut session = Session::new(global, console, root);
+    let ended = runtime.block_on(act(&mut session));
     let ended = ended.and_then(|()| session.console.flush());
     match ended {
         Ok(()) => 0,

@@ -28,10 +28,11 @@ pub struct FileFlags {
 /// An object, and where it was written.
 #[derive(Debug, Clone)]
 pub struct Manifest {
+    /// The object.
     pub object: Value,
-    pub source: Rc<Source>,
+    pub(crate) source: Rc<Source>,
     /// What leads from the document to the object: empty, or `items[3]` in a list.
-    pub within: String,
+    pub(crate) within: String,
 }
 
 impl FileFlags {
@@ -93,6 +94,16 @@ impl Manifest {
     /// The object's name in messages: `kettle.example.com/whistler`.
     pub fn name(&self) -> String {
         crate::names::of_object(&self.object)
+    }
+
+    /// The file it stands in.
+    pub fn source_name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The file, and the line its document begins on.
+    pub fn place(&self) -> String {
+        format!("{} line {}", self.source.name, self.source.lines_before + 1)
     }
 
     /// A failure about the object, with the line of each field that it names.

@@ -11,7 +11,9 @@ use crate::kubeconfig::{Access, Kubeconfig};
 
 /// One run of a command.
 pub struct Session {
+    /// The options that every command takes.
     pub global: Global,
+    /// Where it reads and writes.
     pub console: Console,
     /// The whole command line, for completion and reference.
     pub root: clap::Command,

@@ -5,6 +5,7 @@ mod demo;
 mod failure;
 mod keys;
 mod log;
+mod reference;
 mod restore_backup;
 mod serve;
 
@@ -45,15 +46,22 @@ enum Command {
     RestoreBackup(Box<restore_backup::Arguments>),
     #[command(flatten)]
     Client(Box<cli::Command>),
+    Inventory(Box<inventory_cli::Arguments>),
     /// Print the manifests of a fleet to try things on.
     Demo(demo::Arguments),
     /// Print our kinds as CustomResourceDefinitions, for another Kubernetes.
     Crds(crds::Arguments),
+    #[command(name = "__reference", hide = true)]
+    Reference(reference::Arguments),
 }
 
 fn main() -> ExitCode {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if inventory_cli::is_plugin(words.first().map(std::ffi::OsString::as_os_str)) {
+        return ExitCode::from(inventory_cli::run_plugin(words, cli::Console::of_process()));
+    }
     let command_line = Arguments::command();
-    let words = cli::plain_booleans(&command_line, std::env::args_os().collect());
+    let words = cli::plain_booleans(&command_line, words);
     let matches = command_line.clone().try_get_matches_from(words).unwrap_or_else(|error| {
         if let Some(told) = cli::refused_word(&error) {
             eprintln!("{told}");
@@ -62,7 +70,10 @@ fn main() -> ExitCode {
         error.exit()
     });
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let is_client = matches!(arguments.command, Command::Client(_) | Command::Design(_));
+    let is_client = matches!(
+        arguments.command,
+        Command::Client(_) | Command::Design(_) | Command::Inventory(_)
+    );
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
         eprintln!("groundplane: {option} means nothing here: it is for clients of a server");
         return ExitCode::from(2);
@@ -76,8 +87,16 @@ fn main() -> ExitCode {
             let code = cli::run(*command, arguments.global, cli::Console::of_process(), command_line);
             return ExitCode::from(code);
         }
+        Command::Inventory(command) => {
+            let console = cli::Console::of_process();
+            let code = cli::run_with(arguments.global, console, command_line, async move |session| {
+                inventory_cli::run(*command, session).await
+            });
+            return ExitCode::from(code);
+        }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Crds(arguments) => crds::run(&arguments),
+        Command::Reference(arguments) => reference::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,6 +13,10 @@ mod documented;
 mod files;
 #[path = "cli/finding_the_server.rs"]
 mod finding_the_server;
+#[path = "cli/inventory.rs"]
+mod inventory;
+#[path = "cli/inventory_bulk.rs"]
+mod inventory_bulk;
 #[path = "cli/killed.rs"]
 mod killed;
 #[path = "cli/like_kubectl.rs"]

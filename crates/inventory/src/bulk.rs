@@ -29,6 +29,17 @@ impl std::fmt::Display for Fault {
     }
 }
 
+/// A row of a spreadsheet: the object it speaks of, as far as it does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The row, as a spreadsheet counts: the header is 1.
+    pub number: usize,
+    /// The object, with what its cells say.
+    pub object: Object,
+    /// The columns there are, besides that of the name; those without a value in the object were empty cells.
+    pub given: Vec<String>,
+}
+
 /// The columns of a kind: its name, its labels, and every field of `spec`. Lists and maps are JSON in one cell.
 pub fn columns(kind: &Kind) -> Vec<String> {
     let mut columns = vec!["name".to_owned(), "labels".to_owned()];
@@ -79,8 +90,8 @@ fn own_labels(object: &Object) -> String {
     own.map(|(key, value)| format!("{key}={value}")).collect::<Vec<String>>().join(";")
 }
 
-/// The objects of a spreadsheet, or everything that is wrong with it.
-pub fn read(kind: &Kind, text: &str) -> Result<Vec<Object>, Vec<Fault>> {
+/// The rows of a spreadsheet, or everything that is wrong with it as a spreadsheet.
+pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     let mut rows = rows::parse(text).map_err(|fault| vec![fault])?.into_iter();
     let Some((_, header)) = rows.next() else {
         let problem = format!("there is no header; begin with name,{}", columns(kind)[2..].join(","));
@@ -90,24 +101,27 @@ pub fn read(kind: &Kind, text: &str) -> Result<Vec<Object>, Vec<Fault>> {
     if !faults.is_empty() {
         return Err(faults);
     }
-    let (mut objects, mut seen) = (Vec::new(), BTreeMap::new());
+    let given: Vec<String> = header.iter().filter(|column| *column != "name").cloned().collect();
+    let (mut found, mut seen) = (Vec::new(), BTreeMap::new());
     for (row, cells) in rows {
-        let before = faults.len();
         let object = object(kind, &header, &cells, row, &mut faults);
         if let Some(first) = seen.insert(object.name().to_owned(), row) {
             let problem =
                 format!("{} is in row {first} already; a name is that of one object", object.name());
             faults.push(Fault { row, column: "name".into(), problem });
         }
-        if faults.len() == before {
-            let value = Value::Object(object.0.clone());
-            for error in kind.stored().schema.validate(&value, None) {
-                faults.push(Fault { row, column: error.field.clone(), problem: error.message() });
-            }
-        }
-        objects.push(object);
+        found.push(Row { number: row, object, given: given.clone() });
     }
-    if faults.is_empty() { Ok(objects) } else { Err(faults) }
+    if faults.is_empty() { Ok(found) } else { Err(faults) }
+}
+
+/// What is wrong with a row that is to be an object of its own: what it lacks, and values that are not allowed.
+pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
+    let value = Value::Object(row.object.0.clone());
+    let errors = kind.stored().schema.validate(&value, None).into_iter();
+    errors
+        .map(|error| Fault { row: row.number, column: error.field.clone(), problem: error.message() })
+        .collect()
 }
 
 fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
@@ -227,6 +241,8 @@ mod tests {
                 objects.iter().filter(|object| object.kind() == kind.names.kind).cloned().collect();
             let text = write(&kind, &of_kind);
             let back = read(&kind, &text).unwrap_or_else(|faults| panic!("{}: {faults:?}", kind.names.kind));
+            assert!(back.iter().all(|row| faults_of_new(&kind, row).is_empty()), "{text}");
+            let back: Vec<Object> = back.into_iter().map(|row| row.object).collect();
             assert_eq!(back, of_kind, "{text}");
         }
     }
@@ -249,11 +265,16 @@ mod tests {
             "row 2, column spec.heightU: \"tall\" is no whole number",
             "row 3, column name: it is empty; which object is this?",
             "row 4, column spec.powerFeeds: it is to be JSON, such as [{\"name\":\"A\"}]",
-            "row 5, column spec.siteRef: Required value",
             "row 6, column name: r4 is in row 5 already; a name is that of one object",
         ] {
             assert!(faults.contains(line), "{line}\n in\n{faults}");
         }
+        let rows = read(&racks, "name,spec.heightU,spec.row\nr4,42,\n").unwrap();
+        assert_eq!(rows[0].given, ["spec.heightU", "spec.row"]);
+        assert_eq!(
+            faults_of_new(&racks, &rows[0])[0].to_string(),
+            "row 2, column spec.siteRef: Required value"
+        );
         assert_eq!(told("name,spec.row\nr1,\"A\n"), "row 2: a quoted cell has no end; close it with \"");
     }
 }

@@ -17,6 +17,7 @@ use crate::call::Call;
 use crate::encode;
 use crate::index;
 use crate::keys::{self, Parts};
+use crate::past::as_of::AsOf;
 use crate::plane::Plane;
 use crate::request::accept::Accept;
 
@@ -30,7 +31,14 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
         Form::Json => Accept::negotiate(&asked.headers, false)?.with_query(&asked.query)?,
         _ => Accept::default(),
     };
-    let snapshot = call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
+    let snapshot = match asked.query.get("asOf") {
+        None => call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?,
+        // All of the plane, since a question may look at any kind of it.
+        Some(text) => {
+            let everything = format!("{}/", call.plane.as_str());
+            AsOf::parse(text, call.api.now())?.under(call, everything.as_bytes()).await?
+        }
+    };
     if call.name != ALL && snapshot.get(&call.key()?).is_none() {
         return Err(call.not_found());
     }

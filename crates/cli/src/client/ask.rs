@@ -10,12 +10,19 @@ use crate::kubeconfig::Access;
 /// A request before it is sent.
 #[derive(Debug, Clone)]
 pub struct Ask {
+    /// The method.
     pub method: Method,
+    /// The path, without parameters.
     pub path: String,
+    /// Parameters.
     pub query: Vec<(&'static str, String)>,
+    /// The forms in which the answer is welcome.
     pub accept: String,
+    /// The form of the body.
     pub media: &'static str,
+    /// The body; empty for none.
     pub body: Bytes,
+    /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }
 

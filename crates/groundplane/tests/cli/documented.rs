@@ -24,6 +24,19 @@ fn the_reference_is_current() {
 }
 
 #[test]
+fn the_reference_of_the_kinds_is_current() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("inventory")).unwrap();
+    let made = std::process::Command::new(GROUNDPLANE).arg("__reference").arg(folder.path()).status();
+    assert!(made.unwrap().success());
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/inventory/reference.md");
+    let kept = std::fs::read_to_string(kept).unwrap_or_default();
+    let page = std::fs::read_to_string(folder.path().join("inventory/reference.md")).unwrap();
+    assert!(page == kept, "docs/inventory/reference.md is not current: run `cargo xtask docs`");
+    assert!(page.contains("| `spec.heightU` | integer | **R** |"), "{page}");
+}
+
+#[test]
 fn every_command_has_help_with_examples() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md")).unwrap();
     for section in page.split("\n## ").skip(2) {

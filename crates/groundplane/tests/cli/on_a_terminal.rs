@@ -7,7 +7,7 @@ use crate::program::{GROUNDPLANE, Ground, KETTLES, KITCHEN, Told, ended, words};
 use crate::terminal;
 
 /// What a command shows on a terminal of so many columns, and its exit code.
-fn shown(ground: &Ground, line: &str, columns: u16, no_colour: bool) -> (String, i32) {
+pub fn shown(ground: &Ground, line: &str, columns: u16, no_colour: bool) -> (String, i32) {
     let mut command = ground.command(Path::new(GROUNDPLANE), &words(line));
     // An editor that leaves everything as it is.
     command.env("KUBE_EDITOR", "true");
@@ -32,7 +32,7 @@ fn in_a_pipe(ground: &Ground, line: &str) -> Told {
 }
 
 /// Holds a text against what is kept; GROUNDPLANE_KEEP=1 keeps the new one instead.
-fn golden(name: &str, text: &str) {
+pub fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden").join(name);
     if std::env::var_os("GROUNDPLANE_KEEP").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -43,7 +43,7 @@ fn golden(name: &str, text: &str) {
 }
 
 /// What changes from run to run, replaced by what it is.
-fn steady(ground: &Ground, text: &str) -> String {
+pub fn steady(ground: &Ground, text: &str) -> String {
     let mut text = text.replace(&ground.server.kubeconfig().display().to_string(), "KUBECONFIG");
     for (pattern, instead) in [
         (r"(?m) \d+s$", " AGE"),

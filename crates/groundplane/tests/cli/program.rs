@@ -30,6 +30,17 @@ impl Ground {
         Ground { server, files: tempfile::tempdir().unwrap() }
     }
 
+    /// A server with the small demo fleet, whose conditions and labels are all set.
+    pub fn with_fleet() -> Ground {
+        let server = Server::fresh(GROUNDPLANE, &["--demo"]).unwrap();
+        let ground = Ground { server, files: tempfile::tempdir().unwrap() };
+        for plural in ["nodes", "networkdevices", "ports", "virtualmachines", "cables", "racks", "circuits"] {
+            let all = format!("{plural}.v1alpha1.inventory.miloapis.com");
+            ground.run(&format!("wait {all} --all --for=condition=Ready --timeout=120s"));
+        }
+        ground
+    }
+
     /// Writes a file that commands can name.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.files.path().join(name);

@@ -97,7 +97,8 @@ impl Resource for Circuit {
                     texts(circuit, &format!("{end}.name")).filter(move |_| is_port)
                 };
                 end("spec.aEnd").chain(end("spec.zEnd")).collect()
-            });
+            })
+            .answers("impact", "Impact", crate::questions::impact::answer("Circuit"));
         prints_ready(circuit)
     }
 }

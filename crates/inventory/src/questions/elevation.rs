@@ -2,7 +2,7 @@
 
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{shown, svg};
 use crate::kinds::device::{IN_DEVICE, IN_RACK};
@@ -11,13 +11,19 @@ use crate::kinds::{NetworkDevice, Node, Rack};
 use crate::power;
 
 /// A rack as one stands before it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Elevation {
     /// The rack.
     pub rack: String,
     /// The site it stands at.
     pub site: String,
+    /// Its cage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cage: Option<String>,
+    /// Its row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<String>,
     /// How many units it has.
     #[serde(rename = "heightU")]
     pub height_u: i32,
@@ -36,7 +42,7 @@ pub struct Elevation {
 }
 
 /// Something in a rack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mounted {
     /// Its kind.
@@ -57,7 +63,7 @@ pub struct Mounted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watts: Option<i64>,
     /// What is in its slots: the slot and the device.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<(String, String)>,
 }
 
@@ -69,7 +75,7 @@ impl Mounted {
 }
 
 /// Units that are kept for something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Kept {
     /// The reservation.
@@ -87,7 +93,7 @@ pub struct Kept {
 }
 
 /// The power of a rack, in watts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
     /// What everything in it draws at most.
@@ -100,7 +106,7 @@ pub struct Power {
 }
 
 /// A feed of a rack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feed {
     /// Its name.
@@ -153,6 +159,8 @@ impl Elevation {
         Elevation {
             rack: name.to_owned(),
             site: rack.spec.site_ref.name.clone(),
+            cage: rack.spec.cage.clone(),
+            row: rack.spec.row.clone(),
             height_u: height,
             free_front: count(free(Face::Front)),
             free_rear: count(free(Face::Rear)),

@@ -14,7 +14,7 @@ use crate::watched::{State, follow};
 
 const CLIENTS: u64 = 64;
 const LASTS: Duration = Duration::from_secs(10);
-const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
+pub const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_rule_is_ever_broken_on_one_server() {
@@ -167,7 +167,7 @@ fn port() -> Value {
     json!({"deviceRef": {"kind": "Node", "name": "host"}, "type": "Ethernet", "name": "eth"})
 }
 
-async fn post(
+pub async fn post(
     client: &Client,
     plural: &str,
     name: &str,
@@ -178,6 +178,7 @@ async fn post(
         "sites" => "Site",
         "racks" => "Rack",
         "nodes" => "Node",
+        "networkdevices" => "NetworkDevice",
         "ports" => "Port",
         _ => "Cable",
     };
@@ -187,7 +188,7 @@ async fn post(
     client.post(&format!("{ROOT}/{plural}"), &object).await
 }
 
-async fn make(client: &Client, plural: &str, name: &str, spec: Value) {
+pub async fn make(client: &Client, plural: &str, name: &str, spec: Value) {
     let answer = post(client, plural, name, spec).await.unwrap();
     assert_eq!(answer.code, 201, "{}", answer.text());
 }

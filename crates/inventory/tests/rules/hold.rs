@@ -15,6 +15,60 @@ pub fn everything(state: &State, told: &Told) {
     every_slot_holds_one(state, at);
 }
 
+/// The same of panels, feeds and the graph.
+pub fn wiring(state: &State, told: &Told) {
+    let at = told.version;
+    every_way_through_a_panel_is_one(state, at);
+    every_feed_and_inlet_is_there(state, at);
+    every_edge_has_its_ends(state, at);
+}
+
+fn every_way_through_a_panel_is_one(state: &State, at: u64) {
+    let mut led: BTreeMap<(&str, i64), &str> = BTreeMap::new();
+    for front in state.of("Port") {
+        let rear = text(front, "/spec/passThrough/portRef/name");
+        if rear.is_empty() {
+            continue;
+        }
+        let position = front["spec"]["passThrough"]["position"].as_i64().unwrap_or(1);
+        let found = state.get("Port", rear);
+        let found = found.unwrap_or_else(|| panic!("at {at}, {} leads to {rear}, which is gone", name_of(front)));
+        assert_eq!(found["spec"]["deviceRef"], front["spec"]["deviceRef"], "at {at}, {}", name_of(front));
+        assert!(found["spec"]["passThrough"].is_null(), "at {at}, {rear} leads on");
+        let most = found["spec"]["positions"].as_i64().unwrap_or(1);
+        assert!(position <= most, "at {at}, {} is at {position} of {most} of {rear}", name_of(front));
+        if let Some(other) = led.insert((rear, position), name_of(front)) {
+            panic!("at {at}, position {position} of {rear} is that of {other} and of {}", name_of(front));
+        }
+    }
+}
+
+fn every_feed_and_inlet_is_there(state: &State, at: u64) {
+    for port in state.of("Port") {
+        let (feed, inlet) = (text(port, "/spec/power/feed"), text(port, "/spec/power/inletRef/name"));
+        if !feed.is_empty() {
+            let rack = state.get("Rack", text(port, "/spec/deviceRef/name")).unwrap();
+            let mut feeds = rack["spec"]["powerFeeds"].as_array().into_iter().flatten();
+            assert!(feeds.any(|found| found["name"] == feed), "at {at}, {} is on {feed}, which is gone", name_of(port));
+        }
+        if !inlet.is_empty() {
+            let found = state.get("Port", inlet);
+            let found = found.unwrap_or_else(|| panic!("at {at}, {} is fed by {inlet}, which is gone", name_of(port)));
+            assert_eq!(text(found, "/spec/power/inletRef/name"), "", "at {at}, {inlet} is an outlet itself");
+        }
+    }
+}
+
+fn every_edge_has_its_ends(state: &State, at: u64) {
+    for edge in state.of("Edge") {
+        let (from, to) = (text(edge, "/spec/from/name"), text(edge, "/spec/to/name"));
+        assert_ne!(from, to, "at {at}, {}", name_of(edge));
+        for end in [from, to] {
+            assert!(state.get("Node", end).is_some(), "at {at}, {} ends at {end}, which is gone", name_of(edge));
+        }
+    }
+}
+
 fn text<'a>(object: &'a Value, path: &str) -> &'a str {
     object.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }

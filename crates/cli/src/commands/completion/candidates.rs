@@ -64,17 +64,22 @@ pub async fn of(words: &[String], session: &mut Session) -> Vec<String> {
             .collect();
     }
     // What is allowed for a word of its own, such as the shell of a completion.
-    let positional = line.command.get_positionals().next();
+    let positional = line.command.get_positionals().nth(line.words.len());
+    let positional = positional.or_else(|| line.command.get_positionals().last());
     let values: Vec<String> = positional.map(possible).unwrap_or_default();
     if !values.is_empty() {
         return values.into_iter().filter(|value| value.starts_with(&current)).collect();
     }
     line.take_over(session);
+    if let Some(kind) = positional.and_then(kind_of_inventory) {
+        return names_of(&kind, &current, session).await.unwrap_or_default();
+    }
     match line.names.last().map(String::as_str) {
         Some(name) if ABOUT_OBJECTS.contains(&name) => {
             objects(&line.words, &current, session).await.unwrap_or_default()
         }
         Some("use-context" | "get-contexts") => contexts(&current, session),
+        Some("impact") => inventory_objects(&line.words, &current, session).await.unwrap_or_default(),
         Some("backup" | "restore-backup" | "support-bundle") => vec![FILES.to_owned()],
         _ => Vec::new(),
     }
@@ -210,9 +215,37 @@ async fn value_of(flag: &str, current: &str, line: &Line<'_>, session: &mut Sess
         "resource" | "type" => types(current, session).await.unwrap_or_default(),
         _ => {
             let argument = line.command.get_arguments().find(|argument| argument.get_long() == Some(flag));
+            if let Some(kind) = argument.and_then(kind_of_inventory) {
+                return names_of(&kind, current, session).await.unwrap_or_default();
+            }
             let values = argument.map(possible).unwrap_or_default();
             if values.is_empty() { vec![FILES.to_owned()] } else { starting(values) }
         }
+    }
+}
+
+/// The kind whose names are offered where a value is called after it, as in `--site <SITE>`.
+fn kind_of_inventory(argument: &clap::Arg) -> Option<String> {
+    const KINDS: [&str; 7] = ["region", "site", "rack", "cluster", "node", "port", "provider"];
+    let called = argument.get_value_names()?.first()?.to_lowercase();
+    KINDS.contains(&called.as_str()).then(|| format!("{called}.inventory.miloapis.com"))
+}
+
+/// `KIND/NAME` or `KIND NAME` of the inventory.
+async fn inventory_objects(
+    words: &[String],
+    current: &str,
+    session: &mut Session,
+) -> Result<Vec<String>, Failure> {
+    const KINDS: [&str; 6] = ["cable", "circuit", "networkdevice", "node", "port", "rack"];
+    let full = |kind: &str| format!("{kind}.inventory.miloapis.com");
+    if let Some((kind, name)) = current.split_once('/') {
+        let found = names_of(&full(kind), name, session).await?;
+        return Ok(found.into_iter().map(|name| format!("{kind}/{name}")).collect());
+    }
+    match words.first() {
+        Some(kind) => names_of(&full(kind), current, session).await,
+        None => Ok(KINDS.iter().filter(|kind| kind.starts_with(current)).map(|kind| format!("{kind}/")).collect()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Questions asked of the demo fleet: racks, ways, losses, room.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod memory;
+mod network;
 
 use inventory::demo::{Size, fleet};
 use inventory::kinds::Rack;
@@ -10,94 +10,8 @@ use inventory::questions::elevation::Elevation;
 use inventory::questions::space::{self, Spread, Wanted};
 use inventory::questions::{impact, svg, trace, tree};
 use inventory::{kinds, power};
-use krm::Object;
-use krm::kind::{Address, Kind, Look};
-use krm::selector::field_texts;
-
-/// A fleet in memory, found as the server finds it: by buckets, references and fields.
-struct Memory {
-    kinds: BTreeMap<String, Kind>,
-    objects: BTreeMap<(String, String), Arc<Object>>,
-    found: BTreeMap<String, Vec<Arc<Object>>>,
-}
-
-impl Memory {
-    fn of(objects: Vec<Object>) -> Memory {
-        let kinds: BTreeMap<String, Kind> =
-            kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect();
-        let mut memory = Memory { kinds, objects: BTreeMap::new(), found: BTreeMap::new() };
-        for object in objects {
-            memory.add(Arc::new(object));
-        }
-        memory
-    }
-
-    fn add(&mut self, object: Arc<Object>) {
-        let kind = &self.kinds[object.kind()];
-        let mut terms = Vec::new();
-        for (bucket, values) in &kind.buckets {
-            terms.extend(values(&object).into_iter().map(|value| format!("b/{bucket}/{value}")));
-        }
-        for reference in &kind.references {
-            let names = reference.names(&object);
-            terms.extend(names.iter().map(|(_, name)| format!("r/{}/{name}", reference.plural)));
-        }
-        for field in &kind.stored().selectable {
-            for text in field_texts(&object, field) {
-                terms.push(format!("f/{}/{field}/{text}", kind.names.plural));
-            }
-        }
-        terms.sort();
-        terms.dedup();
-        for term in terms {
-            self.found.entry(term).or_default().push(object.clone());
-        }
-        self.objects.insert((kind.names.plural.clone(), object.name().to_owned()), object);
-    }
-
-    fn term(&self, term: &str) -> Vec<Arc<Object>> {
-        self.found.get(term).cloned().unwrap_or_default()
-    }
-}
-
-impl Look for Memory {
-    fn get(&self, at: &Address) -> Option<Arc<Object>> {
-        self.objects.get(&(at.plural.clone(), at.name.clone())).cloned()
-    }
-
-    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
-        self.term(&format!("b/{bucket}/{value}"))
-    }
-
-    fn having(&self, _: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>> {
-        self.term(&format!("f/{plural}/{field}/{value}"))
-    }
-
-    fn referrers(&self, to: &Address) -> Vec<Arc<Object>> {
-        self.term(&format!("r/{}/{}", to.plural, to.name))
-    }
-
-    fn all(&self, _: &str, plural: &str) -> Vec<Arc<Object>> {
-        let of_kind = self.objects.iter().filter(|((found, _), _)| found == plural);
-        of_kind.map(|(_, object)| object.clone()).collect()
-    }
-
-    fn count(&self, group: &str, plural: &str) -> usize {
-        self.all(group, plural).len()
-    }
-
-    fn names(&self, group: &str, plural: &str) -> Vec<String> {
-        self.all(group, plural).iter().map(|object| object.name().to_owned()).collect()
-    }
-
-    fn version(&self, at: &Address) -> Option<u64> {
-        self.get(at).map(|_| 1)
-    }
-
-    fn bucket_version(&self, _: &str, _: &str) -> u64 {
-        1
-    }
-}
+use krm::kind::Look;
+use memory::Memory;
 
 fn memory() -> Memory {
     Memory::of(fleet(Size::SMALL, 1))
@@ -166,18 +80,19 @@ fn what_fails_takes_redundancy_or_everything() {
     assert_eq!(spine.loses_network, Vec::<String>::new());
     assert_eq!(
         spine.loses_network_redundancy.len(),
-        3 * 2 + 2,
-        "every leaf and both border routers: {spine:?}"
+        3 * (2 + 6),
+        "every leaf and every host hangs on the other spine; the border routers reach each other through it: {spine:?}"
     );
+    assert!(spine.depends_on.iter().all(|one| one.on.contains(&"NetworkDevice/fra1-spine2".to_owned())));
     let rack = impact::of("Rack", "fra1-a01", None, &memory).unwrap();
     assert!(rack.machines.contains(&"fra1-a01-node02-vm1".to_owned()), "{rack:?}");
     let cable = impact::of("Cable", "fra1-a01-node01-eth0--fra1-a01-leaf1", None, &memory).unwrap();
-    assert_eq!(
-        cable.loses_network_redundancy,
-        ["NetworkDevice/fra1-a01-leaf1", "Node/fra1-a01-node01"],
-        "both ends have other ways"
-    );
-    assert!(cable.text().contains("Fewer ways to the network (2)"));
+    assert_eq!(cable.loses_network_redundancy, ["Node/fra1-a01-node01"], "the switch has its uplinks");
+    assert!(cable.text().contains("Network without redundancy (1)\n  Node/fra1-a01-node01 hangs on Cable/"));
+    let circuit = impact::of("Circuit", "fra1-arelion", None, &memory).unwrap();
+    assert_eq!(circuit.loses_network, Vec::<String>::new());
+    assert!(circuit.depends_on.iter().all(|one| one.on.contains(&"Circuit/fra1-de-cix".to_owned())));
+    assert_eq!(circuit.depends_on.len(), 3 * 8 + 2 + 2, "everything at the site hangs on the other circuit");
 }
 
 #[test]

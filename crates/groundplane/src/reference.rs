@@ -1,0 +1,155 @@
+//! The reference of our kinds, out of their own declarations: a page in Markdown for each group.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use krm::kind::{Kind, Missing, OnDelete};
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// Write the reference of our kinds.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder of the pages.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Writes `inventory/reference.md` below the folder.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = arguments.folder.join("inventory/reference.md");
+    std::fs::write(&path, page(&inventory::all()))
+        .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))
+}
+
+const HEAD: &str = "\
+<!-- Made from the kinds' own declarations by `cargo xtask docs`: change those. -->
+
+# The kinds of the inventory
+
+What they are for and how they hang together is told in [the inventory](../inventory.md); here is every field. **R** is
+required. `groundplane explain racks.spec` tells the same from a server.
+
+";
+
+/// The whole page.
+fn page(kinds: &[Kind]) -> String {
+    let mut text = HEAD.to_owned();
+    for kind in kinds {
+        let version = kind.stored();
+        let schema = version.schema.json();
+        let told = schema["description"].as_str().unwrap_or("");
+        // Writing to a string can't fail.
+        let _ = write!(
+            text,
+            "## {}\n\n`{}/{}`, `{}`{}. {}\n\n",
+            heading(kind),
+            kind.group,
+            version.name,
+            kind.names.plural,
+            short_names(kind),
+            sentence(told)
+        );
+        text += "| field | type | | what |\n| --- | --- | --- | --- |\n";
+        fields(&schema["properties"]["spec"], "spec", &mut text);
+        text += &references(kind);
+        let _ = writeln!(text, "\n**Selectable:** {}.", code_list(version.selectable.iter().map(String::as_str)));
+        let questions: Vec<&str> = kind.questions.iter().map(|question| question.name).collect();
+        if !questions.is_empty() {
+            let _ = writeln!(text, "\n**Answers:** {}.", code_list(questions.into_iter()));
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn heading(kind: &Kind) -> String {
+    match kind.group == inventory::kinds::GROUP {
+        true => kind.names.kind.clone(),
+        false => format!("{} (graph)", kind.names.kind),
+    }
+}
+
+fn short_names(kind: &Kind) -> String {
+    let names = &kind.names.short_names;
+    if names.is_empty() { String::new() } else { format!(", {}", code_list(names.iter().map(String::as_str))) }
+}
+
+fn code_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.map(|word| format!("`{word}`")).collect::<Vec<String>>().join(", ")
+}
+
+fn fields(schema: &Value, path: &str, text: &mut String) {
+    let required = |name: &str| schema["required"].as_array().into_iter().flatten().any(|one| one == name);
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let list = &field["items"];
+        let inner = if list.is_object() { list } else { field };
+        let path = format!("{path}.{name}{}", if list.is_object() { "[]" } else { "" });
+        let what = sentence(field["description"].as_str().or(inner["description"].as_str()).unwrap_or(""));
+        let (kind, mark) = (type_of(field), if required(name) { "**R**" } else { "" });
+        let _ = writeln!(text, "| `{path}` | {kind} | {mark} | {what}{} |", limits(inner));
+        fields(inner, &path, text);
+    }
+}
+
+fn type_of(field: &Value) -> String {
+    if field["x-kubernetes-int-or-string"] == true {
+        return "amount".to_owned();
+    }
+    match field["type"].as_str() {
+        Some("array") => format!("list of {}", type_of(&field["items"])),
+        Some("object") if field["additionalProperties"].is_object() => "map".to_owned(),
+        Some(kind) => kind.to_owned(),
+        None => String::new(),
+    }
+}
+
+/// What a value may be, as far as the schema says.
+fn limits(field: &Value) -> String {
+    let mut told = Vec::new();
+    if let Some(words) = field["enum"].as_array() {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        told.push(format!("One of {}.", words.join(", ")));
+    }
+    match (field["minimum"].as_f64(), field["maximum"].as_f64()) {
+        (Some(least), Some(most)) => told.push(format!("From {least} to {most}.")),
+        (Some(least), None) => told.push(format!("At least {least}.")),
+        _ => {}
+    }
+    if let Some(pattern) = field["pattern"].as_str().filter(|pattern| pattern.len() < 60) {
+        told.push(format!("As `{}`.", pattern.replace('|', "\\|")));
+    }
+    if !field["default"].is_null() {
+        told.push(format!("`{}` unless said.", field["default"].to_string().trim_matches('"')));
+    }
+    if told.is_empty() { String::new() } else { format!(" {}", told.join(" ")) }
+}
+
+fn references(kind: &Kind) -> String {
+    if kind.references.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\n| refers | to | when that is missing | when that is to be deleted |\n| --- | --- | --- | --- |\n".to_owned();
+    for reference in &kind.references {
+        let missing = match &reference.missing {
+            Missing::NotReady(reason) => format!("not ready, `{reason}`"),
+            Missing::Refuse => "refused".to_owned(),
+            Missing::Ignore => "taken".to_owned(),
+        };
+        let deleted = match reference.on_delete {
+            OnDelete::Block => "refused",
+            OnDelete::NotReady(_) => "it goes; not ready",
+            OnDelete::Ignore => "it goes",
+        };
+        let fixed = if reference.immutable { ", for life" } else { "" };
+        let _ = writeln!(text, "| `{}`{fixed} | {} | {missing} | {deleted} |", reference.path, reference.plural);
+    }
+    text
+}
+
+/// One line of Markdown.
+fn sentence(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|").replace('<', "\\<")
+}

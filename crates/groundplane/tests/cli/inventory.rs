@@ -1,0 +1,170 @@
+//! The commands under `groundplane inventory`, on the demo fleet: lists, racks, ways, losses, room.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::on_a_terminal::{golden, shown, steady};
+use crate::program::{GROUNDPLANE, Ground};
+
+#[test]
+fn what_is_asked_of_an_inventory_on_a_terminal_and_in_a_pipe() {
+    let ground = Ground::with_fleet();
+    let (mut on_terminal, mut in_pipe) = (String::new(), String::new());
+    for line in [
+        "summary",
+        "tree --region eu-west",
+        "providers",
+        "regions",
+        "sites --region eu-central",
+        "clusters --site ams1",
+        "nodes --site fra1 --cluster fra1-compute",
+        "nodes --region nowhere",
+        "racks --site fra1",
+        "racks --site fra1 -o wide",
+        "networkdevices --rack fra1-a01",
+        "ports --device fra1-a01-node01 --type optical",
+        "cables --port fra1-a01-node01-eth0",
+        "circuits --provider arelion",
+        "links",
+        "virtualmachines --host fra1-a01-node02",
+        "get nd --rack fra1-net -o name",
+        "get sites --rack fra1-a01",
+        "get widgets",
+        "kinds",
+        "nodes -o csv",
+        "rack show fra1-a01",
+        "rack show --site fra1 --row A --face front",
+        "rack show nowhere",
+        "trace fra1-a01-node01-eth0",
+        "trace fra1-a01-leaf1 et-0/0/48",
+        "trace fra1-a01-leaf1 et-9",
+        "trace fra1-border1-et0",
+        "impact networkdevice/fra1-spine1",
+        "impact nd fra1-a01-pdu-a",
+        "impact rack/fra1-a01 --feed A",
+        "impact cable/fra1-a01-node01-eth0--fra1-a01-leaf1",
+        "impact fra1-spine1",
+        "impact site/fra1",
+        "find-space --units 2 --watts 500 --ports 1 --count 2 --spread rack --site fra1",
+        "find-space --units 41",
+    ] {
+        let line = format!("inventory {line}");
+        let (text, code) = shown(&ground, &line, 100, false);
+        on_terminal += &format!("$ groundplane {line}\n{}[{code}]\n\n", steady(&text));
+        let told = ground.told(&line);
+        in_pipe +=
+            &format!("$ groundplane {line}\n{}{}[{}]\n\n", steady(&told.out), steady(&told.err), told.code);
+    }
+    golden("inventory-terminal.txt", &on_terminal);
+    golden("inventory-pipe.txt", &in_pipe);
+}
+
+#[test]
+fn answers_for_programs_are_json_yaml_names_and_drawings() {
+    let ground = Ground::with_fleet();
+    let json = |line: &str| -> Value { serde_json::from_str(&ground.run(line)).unwrap() };
+    let nodes = json("inventory nodes --site fra1 -o json");
+    assert_eq!(nodes["kind"], "NodeList");
+    assert_eq!(nodes["items"].as_array().unwrap().len(), 18);
+    assert!(ground.run("inventory sites -o yaml").contains("kind: SiteList"));
+    assert_eq!(
+        ground.run("inventory regions -o name"),
+        "region.inventory.miloapis.com/eu-central\nregion.inventory.miloapis.com/eu-west\n"
+    );
+    let rack = json("inventory rack show fra1-a01 -o json");
+    assert_eq!((rack["kind"].as_str(), rack["heightU"].as_i64()), (Some("RackElevation"), Some(42)));
+    let drawing = ground.run("inventory rack show fra1-a01 fra1-a02 -o svg");
+    assert!(drawing.starts_with("<svg") && drawing.matches("(fra1)").count() == 2, "{drawing}");
+    assert!(ground.run("inventory trace fra1-a01-leaf1-up1 -o svg").contains("fra1-spine1"));
+    assert_eq!(
+        ground.run("inventory trace fra1-a01-node01-eth0 -o name"),
+        "port.inventory.miloapis.com/fra1-a01-leaf1-xe1\n"
+    );
+    let lost = ground.run("inventory impact nd/fra1-a01-pdu-a -o name");
+    assert_eq!(lost.lines().count(), 8, "{lost}");
+    assert_eq!(json("inventory kinds -o json")["kinds"].as_array().unwrap().len(), 12);
+    assert_eq!(json("inventory summary -o json")["kind"], "InventorySummary");
+}
+
+#[test]
+fn how_it_was_is_asked_like_how_it_is() {
+    let ground = Ground::with_fleet();
+    let at = |line: &str| -> Value { serde_json::from_str(&ground.run(line)).unwrap() };
+    let list = at("get racks -o json");
+    let before = list["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+    let before = before.filter(|version| !version.is_empty()).unwrap_or_else(|| {
+        at("get rack fra1-a01 -o json")["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
+    });
+    ground.run("delete cable fra1-a01-node01-eth0--fra1-a01-leaf1");
+    let now = ground.run("inventory trace fra1-a01-node01-eth0");
+    assert!(now.contains("Nothing is connected here."), "{now}");
+    let then = ground.run(&format!("inventory trace fra1-a01-node01-eth0 --as-of {before}"));
+    assert!(then.contains("fra1-a01-leaf1"), "{then}");
+    let then = ground.run(&format!("inventory cables --port fra1-a01-node01-eth0 --as-of {before}"));
+    assert!(then.contains("fra1-a01-node01-eth0--fra1-a01-leaf1"), "{then}");
+    assert!(ground.run(&format!("inventory rack show fra1-a01 --as-of {before}")).contains("fra1-a01-node01"));
+    let future = ground.told("inventory summary --as-of 2126-01-01");
+    assert_eq!(future.code, 1);
+    assert!(future.err.contains("is in the future"), "{future:?}");
+}
+
+#[test]
+fn a_shell_is_offered_what_stands_in_the_inventory() {
+    let ground = Ground::with_fleet();
+    let offered = |line: &str| {
+        let offered = ground.run(&format!("__complete -- {line}"));
+        offered.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    assert_eq!(offered("inventory find"), ["find-space"]);
+    assert_eq!(offered("inventory rack show fra1-a0"), ["fra1-a01", "fra1-a02", "fra1-a03"]);
+    assert_eq!(offered("inventory rack show fra1-a01 fra1-n"), ["fra1-net"]);
+    assert_eq!(offered("inventory nodes --site f"), ["fra1"]);
+    assert_eq!(offered("inventory nodes --cluster=f"), ["--cluster=fra1-compute"]);
+    assert_eq!(offered("inventory trace fra1-border1-et"), ["fra1-border1-et0", "fra1-border1-et1", "fra1-border1-et2"]);
+    assert_eq!(offered("inventory impact ra"), ["rack/"]);
+    assert_eq!(offered("inventory impact rack/ams1-n"), ["rack/ams1-net"]);
+    assert_eq!(offered("inventory find-space --spread r"), ["rack", "row"]);
+}
+
+#[test]
+fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
+    let ground = Ground::with_fleet();
+    let plugin = ground.files.path().join("datumctl-inventory");
+    std::os::unix::fs::symlink(GROUNDPLANE, &plugin).unwrap();
+    let asked = |words: &[&str], context: &[(&str, &str)]| {
+        let mut command = Command::new(&plugin);
+        command.args(words).env_clear().envs(context.iter().copied());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+    };
+    let (manifest, _, code) = asked(&["--plugin-manifest"], &[]);
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(
+        (&manifest["name"], &manifest["min_datumctl_version"], &manifest["api_version"], &manifest["min_api_version"]),
+        (&"inventory".into(), &"0.5.0".into(), &1.into(), &1.into())
+    );
+    assert!(manifest["version"].is_string() && manifest["description"].is_string());
+    let (_, why, code) = asked(&["sites"], &[]);
+    assert_eq!((code, why.starts_with("error: DATUM_API_HOST is not set\n")), (2, true), "{why}");
+    // datumctl hands over the host, and a program that gives a token.
+    let kubeconfig: String = std::fs::read_to_string(ground.server.kubeconfig()).unwrap();
+    let host = kubeconfig.split("server: https://").nth(1).unwrap().split_whitespace().next().unwrap();
+    let token = ground.run("create token default --namespace default");
+    let helper = ground.file("helper", &format!("#!/bin/sh\n[ \"$*\" = 'auth get-token --session s1' ] && echo {}", token.trim()));
+    std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let context = [
+        ("DATUM_API_HOST", host),
+        ("DATUM_CREDENTIALS_HELPER", helper.to_str().unwrap()),
+        ("DATUM_SESSION", "s1"),
+        ("DATUM_PROJECT", "some-project"),
+    ];
+    let (_, why, code) = asked(&["sites", "--insecure-skip-tls-verify"], &context);
+    assert_eq!(code, 1, "{why}");
+    assert!(why.contains("could not list sites") && why.contains("system:serviceaccount:default:default"), "{why}");
+    let (out, why, code) = asked(&["sites"], &[("KUBECONFIG", ground.server.kubeconfig().to_str().unwrap())]);
+    assert_eq!(code, 0, "{why}");
+    assert!(out.starts_with("NAME   REGION       PROVIDER   TYPE         READY\n"), "{out}");
+}

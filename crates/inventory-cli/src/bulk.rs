@@ -1,0 +1,62 @@
+//! Much at once: the whole inventory out as YAML or CSV, and back in as one transaction.
+
+pub mod desired;
+pub mod export;
+pub mod import;
+pub mod transact;
+
+use serde_json::{Map, Value};
+
+/// The kinds, each after those that it refers to.
+pub const ORDER: [&str; 12] = [
+    "Provider",
+    "Region",
+    "Site",
+    "Rack",
+    "Cluster",
+    "Node",
+    "NetworkDevice",
+    "VirtualMachine",
+    "Port",
+    "Cable",
+    "Link",
+    "Circuit",
+];
+
+/// An object as somebody would write it: without what the server and the controllers put there.
+pub fn as_written(object: &Value) -> Value {
+    let mut metadata = Map::new();
+    metadata.insert("name".into(), object["metadata"]["name"].clone());
+    for (field, kept) in [("labels", is_own_label as fn(&str) -> bool), ("annotations", is_own_annotation)] {
+        let own: Map<String, Value> = object["metadata"][field]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| kept(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        if !own.is_empty() {
+            metadata.insert(field.into(), Value::Object(own));
+        }
+    }
+    let mut written = Map::new();
+    written.insert("apiVersion".into(), object["apiVersion"].clone());
+    written.insert("kind".into(), object["kind"].clone());
+    written.insert("metadata".into(), Value::Object(metadata));
+    written.insert("spec".into(), object["spec"].clone());
+    Value::Object(written)
+}
+
+fn is_own_label(key: &str) -> bool {
+    !inventory::topology::ALL.contains(&key)
+}
+
+fn is_own_annotation(key: &str) -> bool {
+    key != "kubectl.kubernetes.io/last-applied-configuration"
+}
+
+/// Whether an object refers to others of its own kind, so that it comes after them.
+pub fn leans_on_its_own_kind(object: &Value) -> bool {
+    let spec = &object["spec"];
+    ["passThrough", "inSlot"].iter().any(|field| !spec[field].is_null()) || !spec["power"]["inletRef"].is_null()
+}

@@ -1,0 +1,115 @@
+//! `groundplane inventory export`: everything as one YAML, or a kind as a spreadsheet.
+
+use std::path::PathBuf;
+
+use cli::{Ask, Client, Failure, Session};
+use krm::Object;
+use serde_json::Value;
+
+use super::{ORDER, as_written, leans_on_its_own_kind};
+use crate::list::{self, Listed, kinds};
+use crate::output::{self, ROOT};
+
+/// Print the inventory as it would be written: one YAML of all kinds, or a kind as CSV.
+///
+/// What the server and its controllers add (status, topology labels, revisions) is left out, so that "groundplane inventory
+/// import" of the same text changes nothing. Objects come after those that they refer to: "kubectl apply -f" takes it too.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The kinds; all of them unless said.
+    #[arg(value_name = "KIND")]
+    kinds: Vec<String>,
+
+    /// Only objects with these labels, as in topology.inventory.miloapis.com/site=fra1.
+    #[arg(long, short = 'l', value_name = "LABELS")]
+    selector: Option<String>,
+
+    /// Only objects with these fields, as in spec.siteRef.name=fra1.
+    #[arg(long, value_name = "FIELDS")]
+    field_selector: Option<String>,
+
+    /// Write files into this folder, one for each kind, instead of printing.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    #[arg(long, value_name = "TIME|REVISION")]
+    as_of: Option<String>,
+
+    /// The form: yaml, csv (of one kind, or with --dir).
+    #[arg(long, short, value_name = "FORM", default_value = "yaml", value_parser = ["yaml", "csv"])]
+    output: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundplane inventory export > inventory.yaml
+  groundplane inventory export racks -o csv > racks.csv
+  groundplane inventory export nodes -o csv --field-selector spec.siteRef.name=fra1
+  groundplane inventory export -o csv --dir sheets/
+  groundplane inventory export --as-of 2026-11-10 > how-it-was.yaml";
+
+/// Prints it, or writes files.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let asked: Vec<&Listed> =
+        arguments.kinds.iter().map(|word| kinds::named(word)).collect::<Result<_, Failure>>()?;
+    let is_csv = arguments.output == "csv";
+    if is_csv && asked.len() != 1 && arguments.dir.is_none() {
+        return Err(Failure::usage("a spreadsheet is of one kind")
+            .hint("name one, as in \"export racks -o csv\", or give a folder: \"export -o csv --dir sheets/\""));
+    }
+    let wanted = ORDER.iter().filter_map(|kind| {
+        let listed = list::all().iter().find(|listed| listed.kind == *kind)?;
+        (asked.is_empty() || asked.iter().any(|asked| asked.kind == *kind)).then_some(listed)
+    });
+    let as_of = output::moment(arguments.as_of.as_deref())?;
+    let client = session.client().await?;
+    if let Some(dir) = &arguments.dir {
+        let failed = |error| Failure::other(format!("making the folder {}: {error}", dir.display()));
+        std::fs::create_dir_all(dir).map_err(failed)?;
+    }
+    for listed in wanted {
+        let ask = Ask::get(format!("{ROOT}/{}", listed.plural))
+            .query_if("labelSelector", arguments.selector.as_deref())
+            .query_if("fieldSelector", arguments.field_selector.as_deref())
+            .query_if("asOf", as_of.clone());
+        let objects = written(&client, &ask).await.map_err(|failure| {
+            failure.during(&format!("could not list {}", listed.plural)).without("inventory")
+        })?;
+        let text = if is_csv { csv(listed, &objects)? } else { yaml(&objects) };
+        match &arguments.dir {
+            None => output::text(&text, session)?,
+            Some(_) if objects.is_empty() => {}
+            Some(dir) => {
+                let path = dir.join(format!("{}.{}", listed.plural, arguments.output));
+                let failed = |error| Failure::other(format!("writing {}: {error}", path.display()));
+                std::fs::write(&path, text).map_err(failed)?;
+                session.console.say(&format!("{}: {} objects", path.display(), objects.len()));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn written(client: &Client, ask: &Ask) -> Result<Vec<Value>, Failure> {
+    let mut objects: Vec<Value> = list::every(client, ask).await?.iter().map(as_written).collect();
+    objects.sort_by_key(leans_on_its_own_kind);
+    Ok(objects)
+}
+
+fn yaml(objects: &[Value]) -> String {
+    objects.iter().map(|object| format!("---\n{}", krm::encode::to_yaml(object))).collect()
+}
+
+fn csv(listed: &Listed, objects: &[Value]) -> Result<String, Failure> {
+    let objects: Vec<Object> =
+        objects.iter().filter_map(|object| object.as_object().cloned().map(Object)).collect();
+    Ok(inventory::bulk::write(&kind_of(listed)?, &objects))
+}
+
+/// The declaration of a kind, which says what its fields are.
+pub fn kind_of(listed: &Listed) -> Result<krm::kind::Kind, Failure> {
+    let kind = inventory::kinds::all().into_iter().find(|kind| kind.names.kind == listed.kind);
+    kind.ok_or_else(|| Failure::other(format!("{} has no declaration", listed.kind)))
+}

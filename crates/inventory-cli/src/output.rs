@@ -1,0 +1,123 @@
+//! The forms that `-o` asks for, and questions put to the server.
+
+use std::io::Write;
+
+use cli::{Ask, Client, Failure, Session};
+use serde_json::Value;
+
+/// Where the inventory is served.
+pub const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
+
+/// A form that `-o` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Table,
+    Wide,
+    Json,
+    Yaml,
+    Name,
+    Svg,
+}
+
+impl Form {
+    /// Reads the value of `-o`, of those that a command can do; none is what people read.
+    pub fn parse(text: Option<&str>, allowed: &[Form]) -> Result<Form, Failure> {
+        let Some(text) = text else { return Ok(Form::Table) };
+        let found = allowed.iter().find(|form| form.word() == text);
+        found.copied().ok_or_else(|| {
+            let allowed: Vec<&str> = allowed.iter().map(|form| form.word()).collect();
+            Failure::usage(format!(
+                "invalid value {} for --output; allowed: {}",
+                krm::field::quote(text),
+                allowed.join(", ")
+            ))
+        })
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Form::Table => "table",
+            Form::Wide => "wide",
+            Form::Json => "json",
+            Form::Yaml => "yaml",
+            Form::Name => "name",
+            Form::Svg => "svg",
+        }
+    }
+}
+
+/// What lists can be printed as.
+pub const LISTED: [Form; 5] = [Form::Table, Form::Wide, Form::Json, Form::Yaml, Form::Name];
+
+/// Prints a value for programs.
+pub fn value(form: Form, value: &Value, session: &mut Session) -> Result<(), Failure> {
+    let text = match form {
+        Form::Yaml => krm::encode::to_yaml(value),
+        _ => krm::encode::to_json_pretty(value) + "\n",
+    };
+    Ok(session.console.out.write_all(text.as_bytes())?)
+}
+
+/// Prints a text as it is.
+pub fn text(text: &str, session: &mut Session) -> Result<(), Failure> {
+    Ok(session.console.out.write_all(text.as_bytes())?)
+}
+
+/// Prints rows below their headings; nothing but a sentence when there are none.
+pub fn table(rows: &[Vec<String>], session: &mut Session) -> Result<(), Failure> {
+    if rows.len() < 2 {
+        return text("No matching inventory found.\n", session);
+    }
+    let laid_out = inventory::questions::table(rows);
+    let shown = cli::headed(&session.console, &laid_out, false);
+    text(&shown, session)
+}
+
+/// Asks a question in JSON.
+pub async fn answer(client: &Client, ask: Ask) -> Result<Value, Failure> {
+    client.value(&ask).await.map_err(explained)
+}
+
+/// Asks for a drawing or a text, and gives it as it comes.
+pub async fn answer_text(client: &Client, ask: Ask, media: &str) -> Result<String, Failure> {
+    let answer = client.answer(&ask.accept(media)).await?;
+    if !(200..300).contains(&answer.code) {
+        return Err(explained(cli::refused(&answer)));
+    }
+    Ok(String::from_utf8_lossy(&answer.body).into_owned())
+}
+
+/// A refusal with what to do next.
+fn explained(failure: Failure) -> Failure {
+    let Some(refusal) = failure.refusal() else { return failure };
+    let details = refusal.status["details"].clone();
+    match (refusal.reason(), details["kind"].as_str(), details["name"].as_str()) {
+        ("NotFound", Some(plural), Some(name)) if !name.is_empty() => failure.hint(format!(
+            "\"groundplane search {name}\" looks for it everywhere; \"groundplane get {plural}.{}\" lists them",
+            inventory::kinds::GROUP
+        )),
+        ("NotFound", ..) => failure.without("inventory"),
+        _ => failure,
+    }
+}
+
+/// The path of a question about an object; `-` means all of its kind.
+pub fn question(plural: &str, name: &str, question: &str) -> Ask {
+    Ask::get(format!("{ROOT}/{plural}/{}/{question}", cli::segment(name)))
+}
+
+/// A moment as the API takes it, if one was given.
+pub fn moment(as_of: Option<&str>) -> Result<Option<String>, Failure> {
+    as_of.map(cli::moment).transpose()
+}
+
+/// Prints lines of names, as `kind.group/name`.
+pub fn names<'a>(
+    found: impl IntoIterator<Item = (&'a str, &'a str)>,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    for (kind, name) in found {
+        writeln!(session.console.out, "{}.{}/{name}", kind.to_lowercase(), inventory::kinds::GROUP)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! `groundplane inventory rack show`: racks as one stands before them, front and rear, side by side.
+
+mod drawing;
+
+use clap::{Subcommand, ValueEnum};
+use cli::{Failure, Session};
+use inventory::questions::elevation::Elevation;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::output::{self, Form};
+
+/// Racks: what is where in them.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Show(Show),
+}
+
+/// Draw racks: what is where, front and rear, what is free, and how their power stands.
+///
+/// Several racks stand side by side, as many as the terminal has room for; those of a row come in the order of their names.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+struct Show {
+    /// The racks.
+    #[arg(value_name = "RACK", required_unless_present_any = ["site", "row"])]
+    racks: Vec<String>,
+
+    /// All racks at this site.
+    #[arg(long, value_name = "SITE", conflicts_with = "racks")]
+    site: Option<String>,
+
+    /// Only those in this cage.
+    #[arg(long, value_name = "CAGE", conflicts_with = "racks")]
+    cage: Option<String>,
+
+    /// Only those in this row.
+    #[arg(long, value_name = "ROW", conflicts_with = "racks")]
+    row: Option<String>,
+
+    /// Which side is drawn.
+    #[arg(long, value_enum, default_value_t = Side::Both)]
+    face: Side,
+
+    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    #[arg(long, value_name = "TIME|REVISION")]
+    as_of: Option<String>,
+
+    /// The form: table (a drawing in text), wide, json, yaml, name, svg.
+    #[arg(long, short, value_name = "FORM")]
+    output: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Side {
+    Front,
+    Rear,
+    Both,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundplane inventory rack show fra1-a01
+  groundplane inventory rack show fra1-a01 fra1-a02 --face front
+  groundplane inventory rack show --site fra1 --row A
+  groundplane inventory rack show --site fra1 --row A -o svg > row-a.svg
+  groundplane inventory rack show fra1-a01 --as-of 3d";
+
+/// Draws racks.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let Command::Show(asked) = arguments.command;
+    let all = [Form::Table, Form::Wide, Form::Json, Form::Yaml, Form::Name, Form::Svg];
+    let form = Form::parse(asked.output.as_deref(), &all)?;
+    let name = match asked.racks.as_slice() {
+        [one] => one.as_str(),
+        _ => "-",
+    };
+    let names = (asked.racks.len() > 1).then(|| asked.racks.join(","));
+    let ask = output::question("racks", name, "elevation")
+        .query_if("names", names)
+        .query_if("site", asked.site.as_deref())
+        .query_if("cage", asked.cage.as_deref())
+        .query_if("row", asked.row.as_deref())
+        .query_if("asOf", output::moment(asked.as_of.as_deref())?);
+    let client = session.client().await?;
+    if form == Form::Svg {
+        let drawing = output::answer_text(&client, ask, "image/svg+xml").await?;
+        return output::text(&drawing, session);
+    }
+    let answer = output::answer(&client, ask).await?;
+    if matches!(form, Form::Json | Form::Yaml) {
+        return output::value(form, &answer, session);
+    }
+    let racks = racks(answer)?;
+    if form == Form::Name {
+        let devices = racks.iter().flat_map(|rack| &rack.devices);
+        return output::names(devices.map(|one| (one.kind.as_str(), one.name.as_str())), session);
+    }
+    if racks.is_empty() {
+        return output::text("No matching inventory found.\n", session);
+    }
+    let drawn = drawing::Drawing {
+        front: asked.face != Side::Rear,
+        rear: asked.face != Side::Front,
+        width: session.console.width.filter(|_| session.console.out_is_terminal),
+        has_colours: session.console.colours && session.console.out_is_terminal,
+        is_wide: form == Form::Wide,
+    };
+    output::text(&drawn.of(&racks), session)
+}
+
+fn racks(answer: Value) -> Result<Vec<Elevation>, Failure> {
+    let unreadable = |error| Failure::other(format!("the server's answer can't be read: {error}"));
+    match answer.get("racks") {
+        Some(racks) => Vec::deserialize(racks).map_err(unreadable),
+        None => Ok(vec![Elevation::deserialize(&answer).map_err(unreadable)?]),
+    }
+}

@@ -1,0 +1,37 @@
+//! `groundplane inventory tree`: regions, their clusters, their sites, and the nodes there.
+
+use cli::{Failure, Session};
+
+use crate::output::{self, Form};
+
+/// Show regions with their clusters, their sites, and the nodes there.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  groundplane inventory tree\n  groundplane inventory tree --region eu-central")]
+pub struct Arguments {
+    /// Only this region.
+    #[arg(long, value_name = "REGION")]
+    region: Option<String>,
+
+    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    #[arg(long, value_name = "TIME|REVISION")]
+    as_of: Option<String>,
+
+    /// The form: table (text), json, yaml.
+    #[arg(long, short, value_name = "FORM")]
+    output: Option<String>,
+}
+
+/// Prints it.
+pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml])?;
+    let ask = output::question("regions", arguments.region.as_deref().unwrap_or("-"), "tree")
+        .query_if("asOf", output::moment(arguments.as_of.as_deref())?);
+    let client = session.client().await?;
+    if form != Form::Table {
+        let answer = output::answer(&client, ask).await?;
+        return output::value(form, &answer, session);
+    }
+    let text = output::answer_text(&client, ask, "text/plain").await?;
+    let text = if text.is_empty() { "No matching inventory found.\n".to_owned() } else { text };
+    output::text(&text, session)
+}

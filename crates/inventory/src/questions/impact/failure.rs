@@ -1,0 +1,75 @@
+//! What goes: a device with all that is in its slots, a cable, a port, a circuit, a feed or a whole rack.
+
+use std::collections::BTreeSet;
+
+use krm::kind::Look;
+
+use crate::kinds::Port;
+use crate::kinds::device::{IN_DEVICE, IN_RACK};
+use crate::kinds::port;
+use crate::questions::trace::{By, Hop};
+
+/// What goes, each as it is named by whoever leads to it.
+#[derive(Debug, Clone, Default)]
+pub struct Failure {
+    /// As `Kind/name`.
+    pub devices: BTreeSet<String>,
+    pub cables: BTreeSet<String>,
+    pub ports: BTreeSet<String>,
+    pub circuits: BTreeSet<String>,
+}
+
+impl Failure {
+    /// What goes with an object; `None` when it is of a kind that can't.
+    pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option<Failure> {
+        let mut failure = Failure::default();
+        match kind {
+            "Cable" => drop(failure.cables.insert(name.to_owned())),
+            "Port" => drop(failure.ports.insert(name.to_owned())),
+            "Circuit" => drop(failure.circuits.insert(name.to_owned())),
+            "Node" | "NetworkDevice" => with_slots(&format!("{kind}/{name}"), look, &mut failure.devices),
+            "Rack" => match feed {
+                Some(feed) => {
+                    let ports = look.in_bucket::<Port>(port::ON_FEED, &port::feed_of(name, feed));
+                    failure.ports.extend(ports.into_iter().map(|port| port.metadata.name));
+                }
+                None => {
+                    failure.devices.insert(format!("Rack/{name}"));
+                    for device in look.bucket(IN_RACK, name) {
+                        with_slots(&format!("{}/{}", device.kind(), device.name()), look, &mut failure.devices);
+                    }
+                }
+            },
+            _ => return None,
+        }
+        Some(failure)
+    }
+
+    /// All of it, for people.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.devices.iter().cloned().collect();
+        names.extend(self.cables.iter().map(|cable| format!("Cable/{cable}")));
+        names.extend(self.ports.iter().map(|port| format!("Port/{port}")));
+        names.extend(self.circuits.iter().map(|circuit| format!("Circuit/{circuit}")));
+        names
+    }
+
+    /// Whether a port on a way, or what led to it, goes.
+    pub fn hits(&self, hop: &Hop) -> bool {
+        let by = match &hop.by {
+            Some(By::Cable { name, .. }) => self.cables.contains(name),
+            Some(By::Circuit { name, .. }) => self.circuits.contains(name),
+            _ => false,
+        };
+        by || self.ports.contains(&hop.port) || self.devices.contains(&hop.device)
+    }
+}
+
+/// A device, and whatever is in its slots.
+pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
+    if into.insert(device.to_owned()) {
+        for inside in look.bucket(IN_DEVICE, device) {
+            with_slots(&format!("{}/{}", inside.kind(), inside.name()), look, into);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Who has power left: feeds are followed from what goes to every supply behind it, and what is dark takes others along.
+
+use std::collections::BTreeSet;
+
+use krm::kind::Look;
+
+use super::failure::{Failure, with_slots};
+use crate::kinds::device::IN_DEVICE;
+use crate::kinds::port::{self, PortType};
+use crate::kinds::{Cable, Port, cable};
+use crate::power;
+
+/// Who loses power, as `Kind/name`.
+#[derive(Debug, Default)]
+pub struct Lost {
+    /// Without any.
+    pub dark: BTreeSet<String>,
+    /// With fewer feeds than before.
+    pub weakened: BTreeSet<String>,
+}
+
+/// Who loses power; what is dark then is added to what goes.
+pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
+    let mut lost = Lost::default();
+    let mut fresh = starts(failure, look);
+    while !fresh.is_empty() {
+        let mut behind = BTreeSet::new();
+        for start in &fresh {
+            behind.extend(fed_by(start, look));
+        }
+        fresh.clear();
+        for device in behind {
+            if failure.devices.contains(&device) {
+                continue;
+            }
+            let (before, after) = feeds(&device, failure, look);
+            if after.is_empty() && !before.is_empty() {
+                lost.weakened.remove(&device);
+                for dark in going_dark(&device, look) {
+                    fresh.extend(power_ports(&dark, look));
+                    failure.devices.insert(dark.clone());
+                    lost.dark.insert(dark);
+                }
+            } else if after.len() < before.len() {
+                lost.weakened.insert(device);
+            }
+        }
+    }
+    lost
+}
+
+/// The ports for power of what goes.
+fn starts(failure: &Failure, look: &dyn Look) -> Vec<Port> {
+    let mut starts: Vec<Port> =
+        failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
+    starts.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
+    for cable in failure.cables.iter().filter_map(|cable| look.find::<Cable>(cable)) {
+        starts.extend(cable.spec.endpoints.iter().filter_map(|end| look.find::<Port>(&end.name)));
+    }
+    starts.retain(|port| port.spec.kind == PortType::Power);
+    starts
+}
+
+fn power_ports(device: &str, look: &dyn Look) -> Vec<Port> {
+    let mut ports: Vec<Port> = look.in_bucket(port::ON_DEVICE, device);
+    ports.retain(|port| port.spec.kind == PortType::Power);
+    ports
+}
+
+/// The devices that a port feeds, its own among them where it is a supply.
+fn fed_by(start: &Port, look: &dyn Look) -> BTreeSet<String> {
+    let mut ends = power::sinks(start, look);
+    for outlet in look.in_bucket::<Port>(port::FROM_INLET, &start.metadata.name) {
+        ends.extend(power::sinks(&outlet, look));
+    }
+    let mut fed: BTreeSet<String> = ends.iter().map(|end| end.spec.device_key()).collect();
+    fed.insert(start.spec.device_key());
+    fed.retain(|device| device.starts_with("Node/") || device.starts_with("NetworkDevice/"));
+    fed
+}
+
+/// A device, and what is in its slots and has no supply of its own.
+fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
+    let mut dark = BTreeSet::from([device.to_owned()]);
+    for inside in look.bucket(IN_DEVICE, device) {
+        let inside = format!("{}/{}", inside.kind(), inside.name());
+        if power_ports(&inside, look).is_empty() {
+            with_slots(&inside, look, &mut dark);
+        }
+    }
+    dark
+}
+
+/// The feeds that a device gets its power from: before, and then.
+fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
+    let ports = power_ports(device, look);
+    for supply in ports.iter().filter(|port| port.spec.inlet().is_none() && port.spec.feed().is_none()) {
+        before.extend(power::sources(supply, look).into_iter().map(|feed| feed.metadata.name));
+        after.extend(live_sources(supply, failure, look));
+    }
+    (before, after)
+}
+
+/// The feeds behind a supply that are still there, and everything between.
+fn live_sources(supply: &Port, failure: &Failure, look: &dyn Look) -> Vec<String> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut ahead = vec![supply.clone()];
+    while let Some(port) = ahead.pop() {
+        let is_gone = failure.devices.contains(&port.spec.device_key())
+            || failure.ports.contains(&port.metadata.name);
+        if is_gone || !seen.insert(port.metadata.name.clone()) {
+            continue;
+        }
+        if port.spec.feed().is_some() {
+            found.push(port.metadata.name);
+            continue;
+        }
+        if let Some(inlet) = port.spec.inlet() {
+            ahead.extend(look.find::<Port>(inlet));
+            continue;
+        }
+        let cables = look.in_bucket::<Cable>(cable::IN_PORT, &port.metadata.name);
+        let live = cables.iter().filter(|cable| !failure.cables.contains(&cable.metadata.name));
+        let far = live.flat_map(|cable| &cable.spec.endpoints).filter(|end| end.name != port.metadata.name);
+        let far = far.filter_map(|end| look.find::<Port>(&end.name));
+        ahead.extend(far.filter(|far| far.spec.inlet().is_some() || far.spec.feed().is_some()));
+    }
+    found
+}
