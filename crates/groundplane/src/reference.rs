@@ -72,7 +72,7 @@ fn heading(kind: &Kind) -> String {
 }
 
 fn short_names(kind: &Kind) -> String {
-    let names = &kind.names.short_names;
+    let names = &kind.names.short;
     if names.is_empty() { String::new() } else { format!(", {}", code_list(names.iter().map(String::as_str))) }
 }
 

@@ -293,11 +293,12 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
 }
 
 /// What there is to see in the demo fleet.
-const TO_TRY: &str = "  kubectl get racks,networkdevices
-  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/racks/fra1-a01/elevation?output=text'
-  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/ports/fra1-a01-node01-eth0/trace?output=text'
-  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/networkdevices/fra1-spine1/impact?output=text'
-  kubectl get --raw '/apis/inventory.miloapis.com/v1alpha1/racks/-/find-space?units=2&watts=500&output=text'
+const TO_TRY: &str = "  groundplane inventory summary
+  groundplane inventory rack show --site fra1 --row A
+  groundplane inventory trace fra1-a01-node01 eth0
+  groundplane inventory impact networkdevice/fra1-spine1
+  groundplane inventory find-space --units 2 --watts 500
+  groundplane inventory export racks -o csv
   kubectl delete rack fra1-a01    # is refused, and says why
 first, in that terminal:";
 

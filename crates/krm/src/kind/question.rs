@@ -113,7 +113,7 @@ fn of_kind<T: Resource>(objects: &[Arc<Object>]) -> Vec<T> {
 }
 
 fn read<T: Resource>(object: &Object) -> Option<T> {
-    T::deserialize(&Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }
 
 /// Answers a question.

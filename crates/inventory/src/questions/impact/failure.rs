@@ -7,7 +7,6 @@ use krm::kind::Look;
 use crate::kinds::Port;
 use crate::kinds::device::{IN_DEVICE, IN_RACK};
 use crate::kinds::port;
-use crate::questions::trace::{By, Hop};
 
 /// What goes, each as it is named by whoever leads to it.
 #[derive(Debug, Clone, Default)]
@@ -52,16 +51,6 @@ impl Failure {
         names.extend(self.ports.iter().map(|port| format!("Port/{port}")));
         names.extend(self.circuits.iter().map(|circuit| format!("Circuit/{circuit}")));
         names
-    }
-
-    /// Whether a port on a way, or what led to it, goes.
-    pub fn hits(&self, hop: &Hop) -> bool {
-        let by = match &hop.by {
-            Some(By::Cable { name, .. }) => self.cables.contains(name),
-            Some(By::Circuit { name, .. }) => self.circuits.contains(name),
-            _ => false,
-        };
-        by || self.ports.contains(&hop.port) || self.devices.contains(&hop.device)
     }
 }
 
