@@ -25,6 +25,8 @@ mod tabs;
 
 pub use client::{Answer, Ask, Client, refused, segment};
 pub use command::Command;
+pub use commands::get::headed;
+pub use commands::plan::show as show_plan;
 pub use console::Console;
 pub use failure::{Failure, Refusal};
 pub use flags::{moment, plain_booleans};
@@ -32,8 +34,6 @@ pub use global::Global;
 pub use of_kubectl::refused as refused_word;
 pub use server::{Refused, Server, path_segment};
 pub use manifests::{FileFlags, Manifest};
-pub use commands::get::headed;
-pub use commands::plan::show as show_plan;
 pub use names::of_object as name_of;
 pub use session::Session;
 

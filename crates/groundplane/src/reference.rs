@@ -54,7 +54,8 @@ fn page(kinds: &[Kind]) -> String {
         text += "| field | type | | what |\n| --- | --- | --- | --- |\n";
         fields(&schema["properties"]["spec"], "spec", &mut text);
         text += &references(kind);
-        let _ = writeln!(text, "\n**Selectable:** {}.", code_list(version.selectable.iter().map(String::as_str)));
+        let _ =
+            writeln!(text, "\n**Selectable:** {}.", code_list(version.selectable.iter().map(String::as_str)));
         let questions: Vec<&str> = kind.questions.iter().map(|question| question.name).collect();
         if !questions.is_empty() {
             let _ = writeln!(text, "\n**Answers:** {}.", code_list(questions.into_iter()));
@@ -73,7 +74,11 @@ fn heading(kind: &Kind) -> String {
 
 fn short_names(kind: &Kind) -> String {
     let names = &kind.names.short;
-    if names.is_empty() { String::new() } else { format!(", {}", code_list(names.iter().map(String::as_str))) }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", code_list(names.iter().map(String::as_str)))
+    }
 }
 
 fn code_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
@@ -131,7 +136,8 @@ fn references(kind: &Kind) -> String {
         return String::new();
     }
     let mut text =
-        "\n| refers | to | when that is missing | when that is to be deleted |\n| --- | --- | --- | --- |\n".to_owned();
+        "\n| refers | to | when that is missing | when that is to be deleted |\n| --- | --- | --- | --- |\n"
+            .to_owned();
     for reference in &kind.references {
         let missing = match &reference.missing {
             Missing::NotReady(reason) => format!("not ready, `{reason}`"),
@@ -144,7 +150,8 @@ fn references(kind: &Kind) -> String {
             OnDelete::Ignore => "it goes",
         };
         let fixed = if reference.immutable { ", for life" } else { "" };
-        let _ = writeln!(text, "| `{}`{fixed} | {} | {missing} | {deleted} |", reference.path, reference.plural);
+        let _ =
+            writeln!(text, "| `{}`{fixed} | {} | {missing} | {deleted} |", reference.path, reference.plural);
     }
     text
 }

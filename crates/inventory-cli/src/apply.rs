@@ -44,7 +44,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         "server" => false,
         other => {
             let other = krm::field::quote(other);
-            return Err(Failure::usage(format!("invalid value {other} for --dry-run; allowed: none, server")));
+            return Err(Failure::usage(format!(
+                "invalid value {other} for --dry-run; allowed: none, server"
+            )));
         }
     };
     if arguments.files.is_empty() {

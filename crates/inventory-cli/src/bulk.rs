@@ -58,5 +58,6 @@ fn is_own_annotation(key: &str) -> bool {
 /// Whether an object refers to others of its own kind, so that it comes after them.
 pub fn leans_on_its_own_kind(object: &Value) -> bool {
     let spec = &object["spec"];
-    ["passThrough", "inSlot"].iter().any(|field| !spec[field].is_null()) || !spec["power"]["inletRef"].is_null()
+    ["passThrough", "inSlot"].iter().any(|field| !spec[field].is_null())
+        || !spec["power"]["inletRef"].is_null()
 }

@@ -39,8 +39,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml, Form::Name])?;
     let (kind, name) = match arguments.words.as_slice() {
         [one] => one.split_once('/').ok_or_else(|| {
-            Failure::usage(format!("of which kind is {one}?"))
-                .hint(format!("write KIND/NAME, as networkdevice/{one}; \"groundplane search {one}\" tells the kind"))
+            Failure::usage(format!("of which kind is {one}?")).hint(format!(
+                "write KIND/NAME, as networkdevice/{one}; \"groundplane search {one}\" tells the kind"
+            ))
         })?,
         [kind, name, ..] => (kind.as_str(), name.as_str()),
         [] => return Err(Failure::usage("name what would go, as KIND/NAME")),

@@ -62,13 +62,14 @@ pub fn commands() -> impl Iterator<Item = Command> {
 /// The flags of every list.
 fn common() -> [Arg; 2] {
     [
-        Arg::new("output").long("output").short('o').value_name("FORM").help(
-            "The form: table, wide, json, yaml, name.",
+        Arg::new("output")
+            .long("output")
+            .short('o')
+            .value_name("FORM")
+            .help("The form: table, wide, json, yaml, name."),
+        Arg::new("as-of").long("as-of").value_name("TIME|REVISION").help(
+            "How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.",
         ),
-        Arg::new("as-of")
-            .long("as-of")
-            .value_name("TIME|REVISION")
-            .help("How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision."),
     ]
 }
 
@@ -119,12 +120,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     print(listed, form, items, session)
 }
 
-fn print(
-    listed: &Listed,
-    form: Form,
-    items: Vec<Value>,
-    session: &mut Session,
-) -> Result<(), Failure> {
+fn print(listed: &Listed, form: Form, items: Vec<Value>, session: &mut Session) -> Result<(), Failure> {
     match form {
         Form::Json | Form::Yaml => {
             let list = json!({

@@ -71,8 +71,9 @@ fn in_context(global: &mut Global, said: &dyn Fn(&str) -> Option<String>) -> Res
         let is_kubeconfig = said("KUBECONFIG").or_else(|| said("GROUNDPLANE_KUBECONFIG")).is_some();
         return match is_kubeconfig {
             true => Ok(()),
-            false => Err(Failure::usage("DATUM_API_HOST is not set")
-                .hint("run it as \"datumctl inventory …\", or name a server: --server URL, --kubeconfig FILE")),
+            false => Err(Failure::usage("DATUM_API_HOST is not set").hint(
+                "run it as \"datumctl inventory …\", or name a server: --server URL, --kubeconfig FILE",
+            )),
         };
     };
     let has_scheme = host.starts_with("https://") || host.starts_with("http://");
@@ -94,9 +95,8 @@ fn token(helper: &str, session: Option<&str>) -> Result<String, Failure> {
     if let Some(session) = session {
         command.args(["--session", session]);
     }
-    let output = command
-        .output()
-        .map_err(|error| Failure::other(format!("asking {helper} for a token: {error}")))?;
+    let output =
+        command.output().map_err(|error| Failure::other(format!("asking {helper} for a token: {error}")))?;
     let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() || token.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -6,7 +6,9 @@ use crate::output::{self, Form};
 
 /// Count everything: by kind, by region, by provider.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  groundplane inventory summary\n  groundplane inventory summary --as-of 30d")]
+#[command(
+    after_help = "Examples:\n  groundplane inventory summary\n  groundplane inventory summary --as-of 30d"
+)]
 pub struct Arguments {
     /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]

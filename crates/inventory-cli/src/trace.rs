@@ -89,7 +89,8 @@ fn labelled(ports: &[Value], device: &str, label: &str) -> Result<String, Failur
             let labels: Vec<String> = ports.iter().map(text).collect();
             let failure = Failure::other(format!("no port of {device} is labelled {label}"));
             Err(match labels.is_empty() {
-                true => failure.hint(format!("nothing called {device} has ports; \"groundplane search {device}\"")),
+                true => failure
+                    .hint(format!("nothing called {device} has ports; \"groundplane search {device}\"")),
                 false => failure.hint(format!("it has {}", labels.join(", "))),
             })
         }

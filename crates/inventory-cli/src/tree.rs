@@ -6,7 +6,9 @@ use crate::output::{self, Form};
 
 /// Show regions with their clusters, their sites, and the nodes there.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  groundplane inventory tree\n  groundplane inventory tree --region eu-central")]
+#[command(
+    after_help = "Examples:\n  groundplane inventory tree\n  groundplane inventory tree --region eu-central"
+)]
 pub struct Arguments {
     /// Only this region.
     #[arg(long, value_name = "REGION")]

@@ -103,7 +103,9 @@ fn how_it_was_is_asked_like_how_it_is() {
     assert!(then.contains("fra1-a01-leaf1"), "{then}");
     let then = ground.run(&format!("inventory cables --port fra1-a01-node01-eth0 --as-of {before}"));
     assert!(then.contains("fra1-a01-node01-eth0--fra1-a01-leaf1"), "{then}");
-    assert!(ground.run(&format!("inventory rack show fra1-a01 --as-of {before}")).contains("fra1-a01-node01"));
+    assert!(
+        ground.run(&format!("inventory rack show fra1-a01 --as-of {before}")).contains("fra1-a01-node01")
+    );
     let future = ground.told("inventory summary --as-of 2126-01-01");
     assert_eq!(future.code, 1);
     assert!(future.err.contains("is in the future"), "{future:?}");
@@ -121,7 +123,10 @@ fn a_shell_is_offered_what_stands_in_the_inventory() {
     assert_eq!(offered("inventory rack show fra1-a01 fra1-n"), ["fra1-net"]);
     assert_eq!(offered("inventory nodes --site f"), ["fra1"]);
     assert_eq!(offered("inventory nodes --cluster=f"), ["--cluster=fra1-compute"]);
-    assert_eq!(offered("inventory trace fra1-border1-et"), ["fra1-border1-et0", "fra1-border1-et1", "fra1-border1-et2"]);
+    assert_eq!(
+        offered("inventory trace fra1-border1-et"),
+        ["fra1-border1-et0", "fra1-border1-et1", "fra1-border1-et2"]
+    );
     assert_eq!(offered("inventory impact ra"), ["rack/"]);
     assert_eq!(offered("inventory impact rack/ams1-n"), ["rack/ams1-net"]);
     assert_eq!(offered("inventory find-space --spread r"), ["rack", "row"]);
@@ -143,7 +148,12 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(code, 0);
     assert_eq!(
-        (&manifest["name"], &manifest["min_datumctl_version"], &manifest["api_version"], &manifest["min_api_version"]),
+        (
+            &manifest["name"],
+            &manifest["min_datumctl_version"],
+            &manifest["api_version"],
+            &manifest["min_api_version"]
+        ),
         (&"inventory".into(), &"0.5.0".into(), &1.into(), &1.into())
     );
     assert!(manifest["version"].is_string() && manifest["description"].is_string());
@@ -153,7 +163,10 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     let kubeconfig: String = std::fs::read_to_string(ground.server.kubeconfig()).unwrap();
     let host = kubeconfig.split("server: https://").nth(1).unwrap().split_whitespace().next().unwrap();
     let token = ground.run("create token default --namespace default");
-    let helper = ground.file("helper", &format!("#!/bin/sh\n[ \"$*\" = 'auth get-token --session s1' ] && echo {}", token.trim()));
+    let helper = ground.file(
+        "helper",
+        &format!("#!/bin/sh\n[ \"$*\" = 'auth get-token --session s1' ] && echo {}", token.trim()),
+    );
     std::fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let context = [
         ("DATUM_API_HOST", host),
@@ -163,7 +176,10 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     ];
     let (_, why, code) = asked(&["sites", "--insecure-skip-tls-verify"], &context);
     assert_eq!(code, 1, "{why}");
-    assert!(why.contains("could not list sites") && why.contains("system:serviceaccount:default:default"), "{why}");
+    assert!(
+        why.contains("could not list sites") && why.contains("system:serviceaccount:default:default"),
+        "{why}"
+    );
     let (out, why, code) = asked(&["sites"], &[("KUBECONFIG", ground.server.kubeconfig().to_str().unwrap())]);
     assert_eq!(code, 0, "{why}");
     assert!(out.starts_with("NAME   REGION       PROVIDER   TYPE         READY\n"), "{out}");

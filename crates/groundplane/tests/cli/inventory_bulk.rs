@@ -6,7 +6,9 @@ use crate::program::Ground;
 fn everything_goes_out_and_comes_in_elsewhere_the_same() {
     let here = Ground::with_fleet();
     let yaml = here.run("inventory export");
-    assert!(!yaml.contains("managedFields") && !yaml.contains("topology.inventory") && !yaml.contains("status:"));
+    assert!(
+        !yaml.contains("managedFields") && !yaml.contains("topology.inventory") && !yaml.contains("status:")
+    );
     here.file("all.yaml", &yaml);
     let told = here.told("inventory import all.yaml --yes");
     assert!(told.err.contains("all of them as they should be: nothing was changed"), "{told:?}");
@@ -23,7 +25,8 @@ fn everything_goes_out_and_comes_in_elsewhere_the_same() {
 fn spreadsheets_go_out_are_edited_and_come_in_as_one_commit() {
     let ground = Ground::with_fleet();
     ground.run("inventory export -o csv --dir sheets");
-    let told = ground.told("inventory import sheets/racks.csv sheets/nodes.csv sheets/ports.csv sheets/cables.csv --yes");
+    let told = ground
+        .told("inventory import sheets/racks.csv sheets/nodes.csv sheets/ports.csv sheets/cables.csv --yes");
     assert!(told.err.contains("nothing was changed"), "a round trip changes nothing: {told:?}");
     let racks = ground.run("inventory export racks -o csv");
     let head = racks.lines().next().unwrap();
@@ -38,7 +41,11 @@ fn spreadsheets_go_out_are_edited_and_come_in_as_one_commit() {
     );
     let told = ground.told("inventory import racks.csv");
     assert_eq!(told.code, 0, "{told:?}");
-    for line in ["+ rack.inventory.miloapis.com/fra1-z01 created", "~ spec.row: \"A\" -> \"B\"", "- spec.cage: \"C-01\""] {
+    for line in [
+        "+ rack.inventory.miloapis.com/fra1-z01 created",
+        "~ spec.row: \"A\" -> \"B\"",
+        "- spec.cage: \"C-01\"",
+    ] {
         assert!(told.out.contains(line), "{line} in {told:?}");
     }
     assert!(told.err.contains("nothing was changed; --yes does it"), "{told:?}");
@@ -67,25 +74,37 @@ fn what_is_wrong_is_told_by_file_row_and_column_and_nothing_is_done() {
         }
         assert!(told.err.trim_end().ends_with("nothing was changed"), "{told:?}");
     };
-    refused("racks.csv", "name,heightU\nfra1-a01,42\n", &[
-        "error: racks.csv row 1, column heightU: Rack has no such field; is it spec.heightU?",
-    ]);
-    refused("racks.csv", "name,spec.heightU\nfra1-a01,tall\nfra1-new,42\n", &[
-        "racks.csv row 2, column spec.heightU: \"tall\" is no whole number",
-    ]);
-    refused("racks.csv", "name,spec.heightU\nfra1-new,42\n", &[
-        "racks.csv row 2, column spec.siteRef: Required value",
-    ]);
+    refused(
+        "racks.csv",
+        "name,heightU\nfra1-a01,42\n",
+        &["error: racks.csv row 1, column heightU: Rack has no such field; is it spec.heightU?"],
+    );
+    refused(
+        "racks.csv",
+        "name,spec.heightU\nfra1-a01,tall\nfra1-new,42\n",
+        &["racks.csv row 2, column spec.heightU: \"tall\" is no whole number"],
+    );
+    refused(
+        "racks.csv",
+        "name,spec.heightU\nfra1-new,42\n",
+        &["racks.csv row 2, column spec.siteRef: Required value"],
+    );
     // What only the server can know: the same row and column, in its words.
-    refused("racks.csv", "name,spec.heightU\nfra1-a01,4\nfra1-a02,43\n", &["racks.csv row 2", "does not fit within Rack fra1-a01"]);
-    refused("nodes.csv", "name,spec.hardware.cpuArchitecture\nfra1-a01-node01,sparc\n", &[
-        "nodes.csv row 2, column spec.hardware.cpuArchitecture: ",
-        "amd64",
-    ]);
-    refused("cables.csv", "name,spec.media,spec.endpoints\nk1,DAC,\"[{\"\"name\"\":\"\"ghost\"\"},{\"\"name\"\":\"\"fra1-a01-leaf1-xe1\"\"}]\"\n", &[
-        "cables.csv row 2",
-        "endpoint Port ghost not found",
-    ]);
+    refused(
+        "racks.csv",
+        "name,spec.heightU\nfra1-a01,4\nfra1-a02,43\n",
+        &["racks.csv row 2", "does not fit within Rack fra1-a01"],
+    );
+    refused(
+        "nodes.csv",
+        "name,spec.hardware.cpuArchitecture\nfra1-a01-node01,sparc\n",
+        &["nodes.csv row 2, column spec.hardware.cpuArchitecture: ", "amd64"],
+    );
+    refused(
+        "cables.csv",
+        "name,spec.media,spec.endpoints\nk1,DAC,\"[{\"\"name\"\":\"\"ghost\"\"},{\"\"name\"\":\"\"fra1-a01-leaf1-xe1\"\"}]\"\n",
+        &["cables.csv row 2", "endpoint Port ghost not found"],
+    );
     let told = ground.told("inventory import audit.csv");
     assert_eq!(told.code, 2, "{told:?}");
     assert!(told.err.contains("--kind nodes"), "{told:?}");
@@ -105,7 +124,10 @@ fn manifests_are_applied_in_the_order_they_need_each_other() {
     assert_eq!(ground.run("inventory apply -f a.yaml"), "applied region/r1\napplied site/s1\n");
     ground.file("b.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
     let told = ground.told("inventory apply -f b.yaml");
-    assert!(told.err.contains("unsupported kind \"ConfigMap\" in b.yaml (apply handles: Provider, Region,"), "{told:?}");
+    assert!(
+        told.err.contains("unsupported kind \"ConfigMap\" in b.yaml (apply handles: Provider, Region,"),
+        "{told:?}"
+    );
     let told = ground.told("inventory apply");
     assert!(told.err.contains("at least one -f/--filename is required"), "{told:?}");
     let told = ground.told("inventory apply -f a.yaml --dry-run=maybe");

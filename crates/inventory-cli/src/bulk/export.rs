@@ -56,8 +56,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         arguments.kinds.iter().map(|word| kinds::named(word)).collect::<Result<_, Failure>>()?;
     let is_csv = arguments.output == "csv";
     if is_csv && asked.len() != 1 && arguments.dir.is_none() {
-        return Err(Failure::usage("a spreadsheet is of one kind")
-            .hint("name one, as in \"export racks -o csv\", or give a folder: \"export -o csv --dir sheets/\""));
+        return Err(Failure::usage("a spreadsheet is of one kind").hint(
+            "name one, as in \"export racks -o csv\", or give a folder: \"export -o csv --dir sheets/\"",
+        ));
     }
     let wanted = ORDER.iter().filter_map(|kind| {
         let listed = list::all().iter().find(|listed| listed.kind == *kind)?;

@@ -71,7 +71,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         desired.iter().filter_map(|one| Some((one, one.item(&existing)?))).collect();
     let unchanged = desired.len() - changes.len();
     if changes.is_empty() {
-        session.console.say(&format!("{unchanged} objects, all of them as they should be: nothing was changed"));
+        session
+            .console
+            .say(&format!("{unchanged} objects, all of them as they should be: nothing was changed"));
         return Ok(());
     }
     let items: Vec<Value> = changes.iter().map(|(_, item)| item.clone()).collect();
@@ -141,7 +143,9 @@ impl Source {
         let Some(listed) = self.sheet else { return self.read_manifests(client, existing, session).await };
         let mut text = String::new();
         let unreadable = |error| Failure::other(format!("reading {}: {error}", self.file));
-        std::fs::File::open(&self.file).and_then(|mut file| file.read_to_string(&mut text)).map_err(unreadable)?;
+        std::fs::File::open(&self.file)
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(unreadable)?;
         know(listed, client, existing).await?;
         let kind = kind_of(listed)?;
         let rows = bulk::read(&kind, &text).map_err(|faults| self.faulty(&faults))?;
@@ -211,9 +215,10 @@ async fn know(listed: &Listed, client: &Client, existing: &mut Existing) -> Resu
     if existing.contains_key(&mark) {
         return Ok(());
     }
-    let found = list::every(client, &Ask::get(format!("{ROOT}/{}", listed.plural)))
-        .await
-        .map_err(|failure| failure.during(&format!("could not list {}", listed.plural)).without("inventory"))?;
+    let found =
+        list::every(client, &Ask::get(format!("{ROOT}/{}", listed.plural))).await.map_err(|failure| {
+            failure.during(&format!("could not list {}", listed.plural)).without("inventory")
+        })?;
     existing.insert(mark, Value::Null);
     for object in found {
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();

@@ -45,7 +45,9 @@ fn by_item<'a>(causes: impl Iterator<Item = &'a Value>) -> Vec<Value> {
         cause["field"] = rest.trim_start_matches(".object").trim_start_matches('.').into();
         let message = cause["message"].clone();
         let index = index.parse::<u64>().ok()?;
-        Some(json!({"index": index, "result": "failed", "error": {"message": message, "details": {"causes": [cause]}}}))
+        Some(
+            json!({"index": index, "result": "failed", "error": {"message": message, "details": {"causes": [cause]}}}),
+        )
     };
     causes.filter_map(item).collect()
 }
@@ -74,6 +76,7 @@ pub fn refused(mut failures: Vec<Failure>, count: usize, done: &str) -> Result<(
         return Ok(());
     }
     let objects = if count == 1 { "object" } else { "objects" };
-    failures.push(Failure::Bare(format!("{count} {objects} can't be {done} as they are; nothing was changed")));
+    failures
+        .push(Failure::Bare(format!("{count} {objects} can't be {done} as they are; nothing was changed")));
     Err(Failure::Several(failures))
 }

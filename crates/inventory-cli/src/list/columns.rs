@@ -63,7 +63,11 @@ pub static ALL: [Listed; 12] = [
         example: "providers -o wide",
         filters: &[],
         columns: &[NAME, field("DISPLAY", "spec.displayName"), field("TYPE", "spec.type"), READY],
-        wide: &[field("CONTRACT", "spec.contract.contractID"), field("ACCOUNT", "spec.contract.accountID"), REASON],
+        wide: &[
+            field("CONTRACT", "spec.contract.contractID"),
+            field("ACCOUNT", "spec.contract.accountID"),
+            REASON,
+        ],
     },
     Listed {
         kind: "Region",
@@ -143,7 +147,9 @@ pub static ALL: [Listed; 12] = [
             field("SITE", "spec.siteRef.name"),
             field("CAGE", "spec.cage"),
             field("ROW", "spec.row"),
-            made("HEIGHT", |rack| rack["spec"]["heightU"].as_i64().map_or(String::new(), |u| format!("{u}U"))),
+            made("HEIGHT", |rack| {
+                rack["spec"]["heightU"].as_i64().map_or(String::new(), |u| format!("{u}U"))
+            }),
             made("FEEDS", |rack| joined(&rack["spec"]["powerFeeds"], "name")),
             READY,
         ],
@@ -232,10 +238,7 @@ pub static ALL: [Listed; 12] = [
             field("MBPS", "spec.bandwidthMbps"),
             READY,
         ],
-        wide: &[
-            made("SERVICE", |circuit| end(&circuit["spec"]["serviceRef"])),
-            REASON,
-        ],
+        wide: &[made("SERVICE", |circuit| end(&circuit["spec"]["serviceRef"])), REASON],
     },
     Listed {
         kind: "Link",

@@ -45,7 +45,9 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<(), Failure> 
 pub fn named(word: &str) -> Result<&'static Listed, Failure> {
     let lower = word.trim().to_lowercase();
     let means = |listed: &&Listed| {
-        listed.plural == lower || listed.kind.to_lowercase() == lower || listed.aliases.contains(&lower.as_str())
+        listed.plural == lower
+            || listed.kind.to_lowercase() == lower
+            || listed.aliases.contains(&lower.as_str())
     };
     all().iter().find(means).ok_or_else(|| {
         let mut plurals: Vec<&str> = all().iter().map(|listed| listed.plural).collect();

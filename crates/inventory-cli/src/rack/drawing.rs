@@ -56,7 +56,9 @@ impl Drawing {
         let wide = 4 + self.sides() * (side + 1) - 1;
         let mut lines = Vec::new();
         let mut line = |cells: Vec<(String, &str)>| {
-            let cells = cells.into_iter().map(|(cell, colour)| self.painted(&padded(&cut(&cell, wide), wide), colour));
+            let cells = cells
+                .into_iter()
+                .map(|(cell, colour)| self.painted(&padded(&cut(&cell, wide), wide), colour));
             let text = cells.collect::<Vec<String>>().join(&" ".repeat(BETWEEN));
             lines.push(text.trim_end().to_owned());
         };
@@ -120,9 +122,10 @@ fn unit_text<'a>(rack: &Elevation, unit: i32, face: Face, side: usize) -> (Strin
         let is_top = unit == device.end;
         return (if is_top { format!("▌{}", label(rack, device, side - 1)) } else { "▌".to_owned() }, colour);
     }
-    let kept = rack.reservations.iter().find(|kept| {
-        Footprint { start: kept.start, end: kept.end, face: kept.face }.takes(unit, face)
-    });
+    let kept = rack
+        .reservations
+        .iter()
+        .find(|kept| Footprint { start: kept.start, end: kept.end, face: kept.face }.takes(unit, face));
     match kept {
         Some(kept) if unit == kept.end => (cut(&format!("┊kept: {}", kept.name), side), YELLOW),
         Some(_) => ("┊".to_owned(), YELLOW),
@@ -147,10 +150,7 @@ fn label(rack: &Elevation, device: &Mounted, most: usize) -> String {
 /// Space and power, below a rack.
 fn foot(rack: &Elevation, is_wide: bool) -> Vec<(String, &'static str)> {
     let mut lines = vec![(
-        format!(
-            "Free {}U front, {}U rear; {}U in a row",
-            rack.free_front, rack.free_rear, rack.largest_free
-        ),
+        format!("Free {}U front, {}U rear; {}U in a row", rack.free_front, rack.free_rear, rack.largest_free),
         "",
     )];
     let power = &rack.power;

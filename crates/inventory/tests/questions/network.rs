@@ -48,7 +48,11 @@ impl Plan {
             add("Node", &format!("h{at}"), json!({"siteRef": {"name": "s"}, "hardware": hardware}));
         }
         for panel in 0..3 {
-            add("NetworkDevice", &format!("panel{panel}"), json!({"siteRef": {"name": "s"}, "role": "PatchPanel"}));
+            add(
+                "NetworkDevice",
+                &format!("panel{panel}"),
+                json!({"siteRef": {"name": "s"}, "role": "PatchPanel"}),
+            );
         }
         let mut port = |add: &mut dyn FnMut(&str, &str, Value), name: &str, device: &str, more: Value| {
             let (kind, on) = device.split_once('/').unwrap();
@@ -69,7 +73,8 @@ impl Plan {
                 Some(panel) => {
                     let panel = format!("NetworkDevice/panel{panel}");
                     port(&mut add, &format!("r{at}"), &panel, json!({}));
-                    let through = json!({"passThrough": {"portRef": {"name": format!("r{at}")}, "position": 1}});
+                    let through =
+                        json!({"passThrough": {"portRef": {"name": format!("r{at}")}, "position": 1}});
                     port(&mut add, &format!("f{at}"), &panel, through);
                     cable(&mut add, &format!("k{at}"), &format!("a{at}"), &format!("f{at}"));
                     cable(&mut add, &format!("l{at}"), &format!("r{at}"), &format!("z{at}"));
@@ -86,7 +91,11 @@ impl Plan {
                 }
             };
             let near = json!({"kind": "Port", "name": format!("c{at}a")});
-            add("Circuit", &format!("c{at}"), json!({"providerRef": {"name": "p"}, "type": "Transit", "aEnd": near, "zEnd": far}));
+            add(
+                "Circuit",
+                &format!("c{at}"),
+                json!({"providerRef": {"name": "p"}, "type": "Transit", "aEnd": near, "zEnd": far}),
+            );
         }
         made
     }
@@ -98,7 +107,11 @@ impl Plan {
         let mut near: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (at, (a, z, panel)) in self.cables.iter().enumerate() {
             let mut over = vec![format!("Cable/k{at}")];
-            over.extend(panel.iter().flat_map(|panel| [format!("Cable/l{at}"), format!("NetworkDevice/panel{panel}")]));
+            over.extend(
+                panel
+                    .iter()
+                    .flat_map(|panel| [format!("Cable/l{at}"), format!("NetworkDevice/panel{panel}")]),
+            );
             let (a, z) = (self.device(*a), self.device(*z));
             if over.iter().all(is_there) && a != z {
                 near.entry(a.clone()).or_default().push(z.clone());
@@ -156,7 +169,8 @@ impl Plan {
     }
 
     fn things(&self) -> Vec<String> {
-        let mut things: Vec<String> = (0..self.switches.len() + self.hosts).map(|at| self.device(at)).collect();
+        let mut things: Vec<String> =
+            (0..self.switches.len() + self.hosts).map(|at| self.device(at)).collect();
         things.extend((0..3).map(|panel| format!("NetworkDevice/panel{panel}")));
         for (at, (_, _, panel)) in self.cables.iter().enumerate() {
             things.push(format!("Cable/k{at}"));
@@ -173,7 +187,11 @@ impl Plan {
             gone.insert(thing.clone());
             !self.reached(&gone).contains(device)
         };
-        self.things().into_iter().filter(|thing| thing != device && !gone.contains(thing)).filter(alone).collect()
+        self.things()
+            .into_iter()
+            .filter(|thing| thing != device && !gone.contains(thing))
+            .filter(alone)
+            .collect()
     }
 }
 
@@ -188,7 +206,12 @@ fn plans() -> impl Strategy<Value = Plan> {
             proptest::collection::vec(cable, 0..10),
             proptest::collection::vec(circuit, 0..3),
         )
-            .prop_map(|(switches, hosts, cables, circuits)| Plan { switches, hosts, cables, circuits })
+            .prop_map(|(switches, hosts, cables, circuits)| Plan {
+                switches,
+                hosts,
+                cables,
+                circuits,
+            })
     })
 }
 

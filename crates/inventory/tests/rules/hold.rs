@@ -32,7 +32,8 @@ fn every_way_through_a_panel_is_one(state: &State, at: u64) {
         }
         let position = front["spec"]["passThrough"]["position"].as_i64().unwrap_or(1);
         let found = state.get("Port", rear);
-        let found = found.unwrap_or_else(|| panic!("at {at}, {} leads to {rear}, which is gone", name_of(front)));
+        let found =
+            found.unwrap_or_else(|| panic!("at {at}, {} leads to {rear}, which is gone", name_of(front)));
         assert_eq!(found["spec"]["deviceRef"], front["spec"]["deviceRef"], "at {at}, {}", name_of(front));
         assert!(found["spec"]["passThrough"].is_null(), "at {at}, {rear} leads on");
         let most = found["spec"]["positions"].as_i64().unwrap_or(1);
@@ -49,11 +50,16 @@ fn every_feed_and_inlet_is_there(state: &State, at: u64) {
         if !feed.is_empty() {
             let rack = state.get("Rack", text(port, "/spec/deviceRef/name")).unwrap();
             let mut feeds = rack["spec"]["powerFeeds"].as_array().into_iter().flatten();
-            assert!(feeds.any(|found| found["name"] == feed), "at {at}, {} is on {feed}, which is gone", name_of(port));
+            assert!(
+                feeds.any(|found| found["name"] == feed),
+                "at {at}, {} is on {feed}, which is gone",
+                name_of(port)
+            );
         }
         if !inlet.is_empty() {
             let found = state.get("Port", inlet);
-            let found = found.unwrap_or_else(|| panic!("at {at}, {} is fed by {inlet}, which is gone", name_of(port)));
+            let found = found
+                .unwrap_or_else(|| panic!("at {at}, {} is fed by {inlet}, which is gone", name_of(port)));
             assert_eq!(text(found, "/spec/power/inletRef/name"), "", "at {at}, {inlet} is an outlet itself");
         }
     }
@@ -64,7 +70,11 @@ fn every_edge_has_its_ends(state: &State, at: u64) {
         let (from, to) = (text(edge, "/spec/from/name"), text(edge, "/spec/to/name"));
         assert_ne!(from, to, "at {at}, {}", name_of(edge));
         for end in [from, to] {
-            assert!(state.get("Node", end).is_some(), "at {at}, {} ends at {end}, which is gone", name_of(edge));
+            assert!(
+                state.get("Node", end).is_some(),
+                "at {at}, {} ends at {end}, which is gone",
+                name_of(edge)
+            );
         }
     }
 }

@@ -33,7 +33,8 @@ async fn panels_feeds_and_the_graph_hold_on_two_servers_of_one_etcd() {
 async fn nothing_is_ever_broken(servers: &[&Server]) {
     let client = servers[0].client();
     make(&client, "regions", "r", json!({"displayName": "R"})).await;
-    make(&client, "sites", "s", json!({"displayName": "S", "regionRef": {"name": "r"}, "type": "Edge"})).await;
+    make(&client, "sites", "s", json!({"displayName": "S", "regionRef": {"name": "r"}, "type": "Edge"}))
+        .await;
     make(&client, "racks", "r0", rack(json!([{"name": "A"}, {"name": "B"}]))).await;
     for (name, role) in [("panel", "PatchPanel"), ("pdu", "PDU")] {
         make(&client, "networkdevices", name, json!({"siteRef": {"name": "s"}, "role": role})).await;
@@ -41,7 +42,9 @@ async fn nothing_is_ever_broken(servers: &[&Server]) {
     draw(&client, "nodetypes", "NodeType", "thing", json!({})).await.unwrap();
     draw(&client, "edgetypes", "EdgeType", "joins", json!({})).await.unwrap();
     let mut watchers = Vec::new();
-    for path in [format!("{ROOT}/racks"), format!("{ROOT}/ports"), format!("{GRAPH}/nodes"), format!("{GRAPH}/edges")] {
+    for path in
+        [format!("{ROOT}/racks"), format!("{ROOT}/ports"), format!("{GRAPH}/nodes"), format!("{GRAPH}/edges")]
+    {
         watchers.push(follow(servers[servers.len() - 1].client(), &path).await);
     }
     let mut busy = JoinSet::new();
@@ -70,7 +73,21 @@ async fn nothing_is_ever_broken(servers: &[&Server]) {
         told.iter().filter(|told| told.object["metadata"]["name"] == "end").map(|told| told.version).min();
     told.retain(|told| Some(told.version) < last);
     State::replay(&told, hold::wiring);
-    for what in ["lead", "rear", "positions", "feeds", "feed", "outlet", "inlet", "unplug", "thing", "unthing", "edge", "turn", "erase"] {
+    for what in [
+        "lead",
+        "rear",
+        "positions",
+        "feeds",
+        "feed",
+        "outlet",
+        "inlet",
+        "unplug",
+        "thing",
+        "unthing",
+        "edge",
+        "turn",
+        "erase",
+    ] {
         let well = [200, 201].into_iter().filter_map(|code| codes.get(&(what, code))).sum::<usize>();
         assert!(well > 5, "{what} hardly ever happened: {codes:?}");
     }
@@ -101,19 +118,30 @@ async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {
     let feed = ["A", "B", "C"][dice.below(3) as usize];
     let through = json!({"portRef": {"name": rear}, "position": 1 + dice.below(4)});
     let (what, answer) = match dice.below(18) {
-        0 | 1 => ("lead", post(client, "ports", &front, on("panel", "PatchPanel", json!({"passThrough": through}))).await),
+        0 | 1 => (
+            "lead",
+            post(client, "ports", &front, on("panel", "PatchPanel", json!({"passThrough": through}))).await,
+        ),
         2 => ("lead", client.merge(&at(&front), &json!({"spec": {"passThrough": through}})).await),
         3 => {
             let spec = on("panel", "PatchPanel", json!({"positions": 1 + dice.below(4)}));
             ("rear", post(client, "ports", &rear, spec).await)
         }
-        4 => ("positions", client.merge(&at(&rear), &json!({"spec": {"positions": 1 + dice.below(4)}})).await),
+        4 => {
+            ("positions", client.merge(&at(&rear), &json!({"spec": {"positions": 1 + dice.below(4)}})).await)
+        }
         5 => ("unplug", client.delete(&at(&rear)).await),
         6 => ("unplug", client.delete(&at(&front)).await),
         7 => {
-            let feeds: Vec<Value> =
-                ["A", "B", "C"].iter().filter(|_| dice.below(2) == 0).map(|name| json!({"name": name})).collect();
-            ("feeds", client.merge(&format!("{ROOT}/racks/r0"), &json!({"spec": {"powerFeeds": feeds}})).await)
+            let feeds: Vec<Value> = ["A", "B", "C"]
+                .iter()
+                .filter(|_| dice.below(2) == 0)
+                .map(|name| json!({"name": name}))
+                .collect();
+            (
+                "feeds",
+                client.merge(&format!("{ROOT}/racks/r0"), &json!({"spec": {"powerFeeds": feeds}})).await,
+            )
         }
         8 => {
             let spec = json!({"deviceRef": {"kind": "Rack", "name": "r0"}, "type": "Power", "name": "w", "power": {"feed": feed}});
@@ -129,7 +157,10 @@ async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {
         13 => {
             // An inlet that becomes an outlet would leave those it feeds without power.
             let name = if dice.below(2) == 0 { &outlet } else { &any_inlet(dice) };
-            ("outlet", client.merge(&at(name), &json!({"spec": {"power": {"inletRef": {"name": inlet}}}})).await)
+            (
+                "outlet",
+                client.merge(&at(name), &json!({"spec": {"power": {"inletRef": {"name": inlet}}}})).await,
+            )
         }
         14 => ("thing", draw(client, "nodes", "Node", &node, json!({"type": "thing"})).await),
         15 => ("unthing", client.delete(&format!("{GRAPH}/nodes/{node}")).await),
@@ -137,7 +168,12 @@ async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {
             let spec = json!({"type": "joins", "from": {"name": node}, "to": {"name": other}});
             match dice.below(2) {
                 0 => ("edge", draw(client, "edges", "Edge", &edge, spec).await),
-                _ => ("turn", client.merge(&format!("{GRAPH}/edges/{edge}"), &json!({"spec": {"to": {"name": other}}})).await),
+                _ => (
+                    "turn",
+                    client
+                        .merge(&format!("{GRAPH}/edges/{edge}"), &json!({"spec": {"to": {"name": other}}}))
+                        .await,
+                ),
             }
         }
         _ => match dice.below(2) {

@@ -245,7 +245,9 @@ async fn inventory_objects(
     }
     match words.first() {
         Some(kind) => names_of(&full(kind), current, session).await,
-        None => Ok(KINDS.iter().filter(|kind| kind.starts_with(current)).map(|kind| format!("{kind}/")).collect()),
+        None => {
+            Ok(KINDS.iter().filter(|kind| kind.starts_with(current)).map(|kind| format!("{kind}/")).collect())
+        }
     }
 }
 

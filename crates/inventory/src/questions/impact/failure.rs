@@ -35,7 +35,11 @@ impl Failure {
                 None => {
                     failure.devices.insert(format!("Rack/{name}"));
                     for device in look.bucket(IN_RACK, name) {
-                        with_slots(&format!("{}/{}", device.kind(), device.name()), look, &mut failure.devices);
+                        with_slots(
+                            &format!("{}/{}", device.kind(), device.name()),
+                            look,
+                            &mut failure.devices,
+                        );
                     }
                 }
             },

@@ -70,7 +70,9 @@ impl Way {
         let is_beyond_hit = self.beyond.as_ref().is_some_and(|branches| {
             !branches.is_empty() && branches.iter().all(|branch| branch.iter().any(goes))
         });
-        is_beyond_hit || self.over.iter().any(goes) || self.ports.iter().any(|port| failure.ports.contains(port))
+        is_beyond_hit
+            || self.over.iter().any(goes)
+            || self.ports.iter().any(|port| failure.ports.contains(port))
     }
 }
 
@@ -269,7 +271,8 @@ fn in_slots(device: &str, look: &dyn Look) -> Vec<String> {
     };
     let own = look.get(&at);
     let text = |path: &str| own.as_ref()?.at(path)?.as_str().map(str::to_owned);
-    if let (Some(kind), Some(name)) = (text("spec.inSlot.deviceRef.kind"), text("spec.inSlot.deviceRef.name")) {
+    if let (Some(kind), Some(name)) = (text("spec.inSlot.deviceRef.kind"), text("spec.inSlot.deviceRef.name"))
+    {
         near.push(format!("{kind}/{name}"));
     }
     near

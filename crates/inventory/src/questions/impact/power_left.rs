@@ -51,8 +51,7 @@ pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
 
 /// The ports for power of what goes.
 fn starts(failure: &Failure, look: &dyn Look) -> Vec<Port> {
-    let mut starts: Vec<Port> =
-        failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
+    let mut starts: Vec<Port> = failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
     starts.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
     for cable in failure.cables.iter().filter_map(|cable| look.find::<Cable>(cable)) {
         starts.extend(cable.spec.endpoints.iter().filter_map(|end| look.find::<Port>(&end.name)));
@@ -107,8 +106,8 @@ fn live_sources(supply: &Port, failure: &Failure, look: &dyn Look) -> Vec<String
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![supply.clone()];
     while let Some(port) = ahead.pop() {
-        let is_gone = failure.devices.contains(&port.spec.device_key())
-            || failure.ports.contains(&port.metadata.name);
+        let is_gone =
+            failure.devices.contains(&port.spec.device_key()) || failure.ports.contains(&port.metadata.name);
         if is_gone || !seen.insert(port.metadata.name.clone()) {
             continue;
         }
