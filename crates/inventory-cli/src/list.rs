@@ -53,7 +53,8 @@ pub fn commands() -> impl Iterator<Item = Command> {
         let command = listed
             .aliases
             .iter()
-            .filter(|alias| alias.len() < listed.plural.len())
+            // The singular is `get`'s, and that of racks a command of its own.
+            .filter(|alias| **alias != listed.kind.to_lowercase())
             .fold(command, |command, alias| command.alias(*alias));
         command.args(listed.filters.iter().map(|filter| filter.flag())).args(common())
     })

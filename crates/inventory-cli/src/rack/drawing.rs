@@ -62,13 +62,13 @@ impl Drawing {
             let text = cells.collect::<Vec<String>>().join(&" ".repeat(BETWEEN));
             lines.push(text.trim_end().to_owned());
         };
-        line(racks.iter().map(|rack| (title(rack), BOLD)).collect());
+        line(racks.iter().map(|rack| (title(rack, wide), BOLD)).collect());
         let heads: Vec<&str> = [("FRONT", self.front), ("REAR", self.rear)]
             .into_iter()
             .filter_map(|(head, is_drawn)| is_drawn.then_some(head))
             .collect();
         let head: String = heads.iter().map(|head| padded(head, side + 1)).collect();
-        line(racks.iter().map(|_| (format!("  U {head}"), DIM)).collect());
+        line(racks.iter().map(|_| (format!("  U {}", head.trim_end()), DIM)).collect());
         for unit in (1..=tallest).rev() {
             let racks = racks.iter().map(|rack| match unit > rack.height_u {
                 true => " ".repeat(wide),
@@ -76,13 +76,14 @@ impl Drawing {
             });
             lines.push(racks.collect::<Vec<String>>().join(&" ".repeat(BETWEEN)).trim_end().to_owned());
         }
-        let feet: Vec<Vec<(String, &str)>> = racks.iter().map(|rack| foot(rack, self.is_wide)).collect();
+        // One rack has the line for itself.
+        let room = if racks.len() == 1 { self.width.unwrap_or(IN_A_PIPE) } else { wide };
+        let feet: Vec<Vec<(String, &str)>> =
+            racks.iter().map(|rack| foot(rack, self.is_wide, room)).collect();
         for row in 0..feet.iter().map(Vec::len).max().unwrap_or(0) {
             let cells = feet.iter().map(|foot| {
                 let (text, colour) = foot.get(row).cloned().unwrap_or((String::new(), ""));
-                // One rack has the line for itself.
-                let text = if racks.len() == 1 { text } else { padded(&cut(&text, wide), wide) };
-                self.painted(&text, colour)
+                self.painted(&padded(&cut(&text, room), wide), colour)
             });
             lines.push(cells.collect::<Vec<String>>().join(&" ".repeat(BETWEEN)).trim_end().to_owned());
         }
@@ -108,12 +109,22 @@ impl Drawing {
     }
 }
 
-fn title(rack: &Elevation) -> String {
+fn title(rack: &Elevation, most: usize) -> String {
     let part = |name: &str, value: &Option<String>| {
         value.as_ref().map_or(String::new(), |value| format!(", {name} {value}"))
     };
+    let (name, site, high) = (&rack.rack, &rack.site, rack.height_u);
     let (cage, row) = (part("cage", &rack.cage), part("row", &rack.row));
-    format!("{} ({}{cage}{row}) {}U", rack.rack, rack.site, rack.height_u)
+    fitting(
+        most,
+        [format!("{name} ({site}{cage}{row}) {high}U"), format!("{name} ({site}) {high}U"), name.clone()],
+    )
+}
+
+/// The first of several ways to say something that fits, or as much of the shortest as does.
+fn fitting<const N: usize>(most: usize, tries: [String; N]) -> String {
+    let fits = tries.iter().find(|text| text.chars().count() <= most);
+    cut(fits.or(tries.last()).map_or("", String::as_str), most)
 }
 
 fn unit_text<'a>(rack: &Elevation, unit: i32, face: Face, side: usize) -> (String, &'a str) {
@@ -148,19 +159,25 @@ fn label(rack: &Elevation, device: &Mounted, most: usize) -> String {
 }
 
 /// Space and power, below a rack.
-fn foot(rack: &Elevation, is_wide: bool) -> Vec<(String, &'static str)> {
-    let mut lines = vec![(
-        format!("Free {}U front, {}U rear; {}U in a row", rack.free_front, rack.free_rear, rack.largest_free),
-        "",
-    )];
+fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static str)> {
+    let (front, rear, run) = (rack.free_front, rack.free_rear, rack.largest_free);
+    let free = [
+        format!("Free {front}U front, {rear}U rear; {run}U in a row"),
+        format!("Free {front}U/{rear}U, {run}U in a row"),
+        format!("Free {front}U/{rear}U"),
+    ];
+    let mut lines = vec![(fitting(most, free), "")];
     let power = &rack.power;
     lines.push(match power.budget {
-        Some(budget) => (format!("Power {}", used(power.drawn, budget)), over(power.drawn, budget)),
-        None => (format!("Power {} W; its feeds' rating is not known", power.drawn), ""),
+        Some(budget) => (used("Power", power.drawn, budget, most), over(power.drawn, budget)),
+        None => {
+            let known = format!("Power {} W", power.drawn);
+            (fitting(most, [format!("{known}; its feeds' rating is not known"), known]), "")
+        }
     });
     lines.extend(power.feeds.iter().map(|Feed { name, usable, drawn }| match usable {
-        Some(usable) => (format!("  {name}   {}", used(*drawn, *usable)), over(*drawn, *usable)),
-        None => (format!("  {name}   {drawn} W"), ""),
+        Some(usable) => (used(&format!("  {name:<3}"), *drawn, *usable, most), over(*drawn, *usable)),
+        None => (format!("  {name:<3} {drawn} W"), ""),
     }));
     for device in rack.devices.iter().filter(|device| is_wide || !device.slots.is_empty()) {
         if !device.slots.is_empty() {
@@ -176,11 +193,20 @@ fn foot(rack: &Elevation, is_wide: bool) -> Vec<(String, &'static str)> {
     lines
 }
 
-/// `3120 of 9000 W  35 %  ███░░░░░░░`.
-fn used(drawn: i64, usable: i64) -> String {
+/// `Power 3120 of 9000 W  35 %  ███░░░░░░░`, or less of it.
+fn used(what: &str, drawn: i64, usable: i64, most: usize) -> String {
     let percent = if usable > 0 { drawn.saturating_mul(100) / usable } else { 0 };
     let filled = usize::try_from((percent / 10).clamp(0, 10)).unwrap_or(0);
-    format!("{drawn} of {usable} W  {percent} %  {}{}", "█".repeat(filled), "░".repeat(10 - filled))
+    let bar = format!("{}{}", "█".repeat(filled), "░".repeat(10 - filled));
+    fitting(
+        most,
+        [
+            format!("{what} {drawn} of {usable} W  {percent} %  {bar}"),
+            format!("{what} {drawn} of {usable} W {percent} %"),
+            format!("{what} {drawn} W {percent} %"),
+            format!("{what} {percent} %"),
+        ],
+    )
 }
 
 fn over(drawn: i64, usable: i64) -> &'static str {

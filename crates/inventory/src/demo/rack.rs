@@ -154,6 +154,13 @@ pub fn build(
     for host in 1..=hosts.min(19) {
         build_host(fleet, &ground, cluster, host, &leaves);
     }
+    // Room for the next hosts.
+    for leaf in &leaves {
+        for spare in hosts.min(19) + 1..=hosts.min(19) + 2 {
+            let (name, label) = (format!("{leaf}-xe{spare}"), format!("xe-0/0/{spare}"));
+            fleet.port(&name, ("NetworkDevice", leaf), "Optical", &label, json!({"speed": "25G"}));
+        }
+    }
 }
 
 fn build_host(fleet: &mut Fleet, ground: &Ground, cluster: &str, number: u32, leaves: &[String]) {
