@@ -160,9 +160,10 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     let (_, why, code) = asked(&["sites"], &[]);
     assert_eq!((code, why.starts_with("error: DATUM_API_HOST is not set\n")), (2, true), "{why}");
     // datumctl hands over the host, and a program that gives a token.
-    let kubeconfig: String = std::fs::read_to_string(ground.server.kubeconfig()).unwrap();
-    let host = kubeconfig.split("server: https://").nth(1).unwrap().split_whitespace().next().unwrap();
-    let token = ground.run("create token default --namespace default");
+    let client = ground.server.client();
+    let host = client.address();
+    ground.run("create serviceaccount porter -n default");
+    let token = ground.run("create token porter -n default");
     let helper = ground.file(
         "helper",
         &format!("#!/bin/sh\n[ \"$*\" = 'auth get-token --session s1' ] && echo {}", token.trim()),
@@ -177,7 +178,7 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     let (_, why, code) = asked(&["sites", "--insecure-skip-tls-verify"], &context);
     assert_eq!(code, 1, "{why}");
     assert!(
-        why.contains("could not list sites") && why.contains("system:serviceaccount:default:default"),
+        why.contains("could not list sites") && why.contains("system:serviceaccount:default:porter"),
         "{why}"
     );
     let (out, why, code) = asked(&["sites"], &[("KUBECONFIG", ground.server.kubeconfig().to_str().unwrap())]);

@@ -213,7 +213,7 @@ pub static ALL: [Listed; 12] = [
         columns: &[
             NAME,
             made("A-PORT", |cable| at(&cable["spec"]["endpoints"][0], "name")),
-            made("Z-PORT", |cable| far_ends(cable)),
+            made("Z-PORT", far_ends),
             field("MEDIA", "spec.media"),
             field("LENGTH-M", "spec.lengthM"),
             field("LABEL", "spec.label"),

@@ -77,6 +77,9 @@ pub struct Place {
     /// The row of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
+    /// How many units in a row are free there.
+    #[serde(skip)]
+    pub run: i32,
 }
 
 /// A rack that has no place.
@@ -99,7 +102,7 @@ pub fn find(racks: &[Arc<Room>], wanted: &Wanted, look: &dyn Look) -> Space {
     }
     // The tightest place first, so that large ones stay; then where most power is left.
     places.sort_by(|a: &Place, b: &Place| {
-        let rank = |place: &Place| (place.left_over, std::cmp::Reverse(place.watts_left.unwrap_or(0)));
+        let rank = |place: &Place| (place.run, std::cmp::Reverse(place.watts_left.unwrap_or(0)));
         rank(a).cmp(&rank(b)).then_with(|| (&a.rack, a.start_unit).cmp(&(&b.rack, b.start_unit)))
     });
     let mut choice =
@@ -220,6 +223,7 @@ impl Room {
                     watts_left,
                     free_ports: None,
                     row: rack.spec.row.clone(),
+                    run: long,
                 });
                 at += wanted.units;
             }

@@ -107,6 +107,7 @@ fn room_is_found_where_it_is_tightest_and_every_other_rack_has_a_reason() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 3, "one in a rack: {found:?}");
+    assert!(found.places.iter().all(|place| place.start_unit == 13), "right above what is there: {found:?}");
     let huge = Wanted { units: 41, ..wanted.clone() };
     let none = space::find(&racks, &huge, &memory);
     assert_eq!((none.places.len(), none.ruled_out.len()), (0, 4));

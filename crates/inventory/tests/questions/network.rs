@@ -54,7 +54,7 @@ impl Plan {
                 json!({"siteRef": {"name": "s"}, "role": "PatchPanel"}),
             );
         }
-        let mut port = |add: &mut dyn FnMut(&str, &str, Value), name: &str, device: &str, more: Value| {
+        let port = |add: &mut dyn FnMut(&str, &str, Value), name: &str, device: &str, more: Value| {
             let (kind, on) = device.split_once('/').unwrap();
             let mut spec = json!({"deviceRef": {"kind": kind, "name": on}, "type": "Optical", "name": name});
             for (key, value) in more.as_object().unwrap() {

@@ -110,7 +110,7 @@ async fn try_to_break(client: Client, number: u64) -> BTreeMap<(&'static str, u1
 }
 
 async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {
-    let mut any = |begin: &str, most: u64| format!("{begin}{}", dice.below(most));
+    let mut any = |begin: &str, most: u32| format!("{begin}{}", dice.below(most));
     let (front, rear, wall, inlet, outlet) =
         (any("front", 12), any("rear", 3), any("wall", 6), any("inlet", 3), any("outlet", 8));
     let (node, other, edge) = (any("g", 8), any("g", 8), any("e", 16));
