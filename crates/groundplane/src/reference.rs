@@ -54,8 +54,10 @@ fn page(kinds: &[Kind]) -> String {
         text += "| field | type | | what |\n| --- | --- | --- | --- |\n";
         fields(&schema["properties"]["spec"], "spec", &mut text);
         text += &references(kind);
-        let _ =
-            writeln!(text, "\n**Selectable:** {}.", code_list(version.selectable.iter().map(String::as_str)));
+        if !version.selectable.is_empty() {
+            let selectable = code_list(version.selectable.iter().map(String::as_str));
+            let _ = writeln!(text, "\n**Selectable:** {selectable}.");
+        }
         let questions: Vec<&str> = kind.questions.iter().map(|question| question.name).collect();
         if !questions.is_empty() {
             let _ = writeln!(text, "\n**Answers:** {}.", code_list(questions.into_iter()));

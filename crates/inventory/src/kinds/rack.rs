@@ -216,15 +216,13 @@ fn holds_all_that_is_in_it(change: &Change<Rack>, view: &mut View<'_>) -> Verdic
 fn keeps_the_feeds_in_use(change: &Change<Rack>, view: &mut View<'_>) -> Verdict {
     let (Some(old), Some(rack)) = (change.before(), change.after()) else { return allow() };
     let is_kept = |name: &str| rack.spec.power_feeds.iter().any(|feed| feed.name == name);
-    let Some(lost) = old.spec.power_feeds.iter().find(|feed| !is_kept(&feed.name)) else { return allow() };
-    let ports = view.bucket_of::<super::Port>(
-        super::port::ON_FEED,
-        &super::port::feed_of(&rack.metadata.name, &lost.name),
-    );
-    match ports.first() {
-        Some(port) => deny(format!("power feed {} is still used by Port {}", lost.name, port.metadata.name)),
-        None => allow(),
+    for lost in old.spec.power_feeds.iter().filter(|feed| !is_kept(&feed.name)) {
+        let feed = super::port::feed_of(&rack.metadata.name, &lost.name);
+        if let Some(port) = view.bucket_of::<super::Port>(super::port::ON_FEED, &feed).first() {
+            return deny(format!("power feed {} is still used by Port {}", lost.name, port.metadata.name));
+        }
     }
+    allow()
 }
 
 #[cfg(test)]
