@@ -90,12 +90,9 @@ fn answers_for_programs_are_json_yaml_names_and_drawings() {
 #[test]
 fn how_it_was_is_asked_like_how_it_is() {
     let ground = Ground::with_fleet();
-    let at = |line: &str| -> Value { serde_json::from_str(&ground.run(line)).unwrap() };
-    let list = at("get racks -o json");
-    let before = list["metadata"]["resourceVersion"].as_str().map(str::to_owned);
-    let before = before.filter(|version| !version.is_empty()).unwrap_or_else(|| {
-        at("get rack fra1-a01 -o json")["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
-    });
+    let cable = ground.run("get cable fra1-a01-node01-eth0--fra1-a01-leaf1 -o json");
+    let cable: Value = serde_json::from_str(&cable).unwrap();
+    let before = cable["metadata"]["resourceVersion"].as_str().unwrap();
     ground.run("delete cable fra1-a01-node01-eth0--fra1-a01-leaf1");
     let now = ground.run("inventory trace fra1-a01-node01-eth0");
     assert!(now.contains("Nothing is connected here."), "{now}");
