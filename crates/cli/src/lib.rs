@@ -31,10 +31,10 @@ pub use console::Console;
 pub use failure::{Failure, Refusal};
 pub use flags::{moment, plain_booleans};
 pub use global::Global;
-pub use of_kubectl::refused as refused_word;
-pub use server::{Refused, Server, path_segment};
 pub use manifests::{FileFlags, Manifest};
 pub use names::of_object as name_of;
+pub use of_kubectl::refused as refused_word;
+pub use server::{Refused, Server, path_segment};
 pub use session::Session;
 
 /// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a

@@ -70,10 +70,8 @@ fn main() -> ExitCode {
         error.exit()
     });
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let is_client = matches!(
-        arguments.command,
-        Command::Client(_) | Command::Design(_) | Command::Inventory(_)
-    );
+    let is_client =
+        matches!(arguments.command, Command::Client(_) | Command::Design(_) | Command::Inventory(_));
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
         eprintln!("groundplane: {option} means nothing here: it is for clients of a server");
         return ExitCode::from(2);

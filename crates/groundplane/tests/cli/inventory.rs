@@ -51,10 +51,14 @@ fn what_is_asked_of_an_inventory_on_a_terminal_and_in_a_pipe() {
     ] {
         let line = format!("inventory {line}");
         let (text, code) = shown(&ground, &line, 100, false);
-        on_terminal += &format!("$ groundplane {line}\n{}[{code}]\n\n", steady(&text));
+        on_terminal += &format!("$ groundplane {line}\n{}[{code}]\n\n", steady(&ground, &text));
         let told = ground.told(&line);
-        in_pipe +=
-            &format!("$ groundplane {line}\n{}{}[{}]\n\n", steady(&told.out), steady(&told.err), told.code);
+        in_pipe += &format!(
+            "$ groundplane {line}\n{}{}[{}]\n\n",
+            steady(&ground, &told.out),
+            steady(&ground, &told.err),
+            told.code
+        );
     }
     golden("inventory-terminal.txt", &on_terminal);
     golden("inventory-pipe.txt", &in_pipe);
