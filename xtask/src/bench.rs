@@ -36,6 +36,13 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Decisions of IAM with many bindings and projects.
+    #[command(disable_help_flag = true)]
+    Platform {
+        /// Handed on to the bench as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// History, reads of the past, plans and planes of a running server.
     #[command(disable_help_flag = true)]
     Time {
@@ -50,6 +57,7 @@ pub fn run(what: &What) -> Result<(), Failure> {
         What::Api { args } => bench("groundplane", "api", args),
         What::Design { args } => bench("design", "design", args),
         What::Inventory { args } => bench("groundplane", "inventory", args),
+        What::Platform { args } => bench("platform", "platform", args),
         What::Store { args } => bench("store", "store", args),
         What::Time { args } => bench("groundplane", "time", args),
     }
