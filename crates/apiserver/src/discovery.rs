@@ -101,7 +101,10 @@ fn group_names(catalog: &Catalog) -> Vec<&str> {
 /// Where a plural exists in several groups, clients take the first: this is the order of the house.
 fn rank(group: &str) -> usize {
     const FIRST: [&str; 6] = ["inventory.", "compute.", "networking.", "fulfillment.", "design.", "graph."];
-    FIRST.iter().position(|first| group.starts_with(first)).unwrap_or(FIRST.len())
+    // A role is one of RBAC's for whoever does not say more, as everywhere.
+    const LAST: &str = "iam.";
+    let place = FIRST.iter().position(|first| group.starts_with(first));
+    place.unwrap_or(FIRST.len() + usize::from(group.starts_with(LAST)))
 }
 
 /// The versions of a group, the preferred first.

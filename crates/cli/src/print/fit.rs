@@ -91,8 +91,8 @@ mod tests {
     fn long_texts_are_cut_and_numbers_and_names_are_not() {
         let text = table(TEXT, Some(50), 1);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "NAME         BYTES        MESSAGE             AGE");
-        assert_eq!(lines[1], "a-long-name  17179869184  something that go…  3s");
+        assert_eq!(lines[0], "NAME         BYTES        MESSAGE              AGE");
+        assert_eq!(lines[1], "a-long-name  17179869184  something that goe…  3s");
     }
 
     #[test]

@@ -129,7 +129,8 @@ fn selectors_choose_by_label_and_field() {
         assert_eq!(names("cm --field-selector metadata.name=b"), "b");
         assert_eq!(names("cm --field-selector metadata.name!=b,metadata.namespace=default"), "a c");
         assert_eq!(names("secrets --field-selector type=Opaque"), "plain");
-        assert_eq!(names("ns --field-selector status.phase=Active"), "default kube-public kube-system");
+        let from_the_start = "default kube-public kube-system milo-system";
+        assert_eq!(names("ns --field-selector status.phase=Active"), from_the_start);
         assert!(kubectl.refused("get cm --field-selector data.x=1").contains(
             "\"data.x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
         ));

@@ -44,9 +44,9 @@ impl Drawing {
     fn layout(&self, racks: usize) -> (usize, usize) {
         let whole = self.width.unwrap_or(IN_A_PIPE);
         let wide = |side: usize| 4 + self.sides() * (side + 1);
-        let fit = |side: usize| ((whole + BETWEEN) / (wide(side) + BETWEEN)).max(1);
+        let fit = |side: usize| (whole + BETWEEN) / (wide(side) + BETWEEN);
         // All in one band if narrow ones do; else as many as are easily read.
-        let in_a_band = if fit(NARROWEST) >= racks { racks.max(1) } else { fit(20) };
+        let in_a_band = if fit(NARROWEST) >= racks { racks.max(1) } else { fit(20).max(1) };
         let side = (NARROWEST..=WIDEST).rev().find(|side| fit(*side) >= in_a_band);
         (side.unwrap_or(NARROWEST), in_a_band)
     }
