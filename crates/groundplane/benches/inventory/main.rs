@@ -78,9 +78,10 @@ async fn measure(size: u32, times: usize, report: &mut Report) {
     report.time("then until every label and condition is set", begun.elapsed(), None);
     asking::measure(&fleet, &client, times, report).await;
     relabel::measure(&fleet, &client, report).await;
-    report.line("memory", server.memory() as f64 / 1e6, "MB", None);
-    report.line("memory for each object", server.memory() as f64 / fleet.objects as f64, "bytes", None);
-    let file: u64 = std::fs::read_dir(&data)
+    report.line("memory", server.memory() as f64, "MiB", None);
+    let each = (server.memory() << 20) as f64 / fleet.objects as f64;
+    report.line("memory for each object", each, "bytes", None);
+    let file: u64 = std::fs::read_dir(data.join("store"))
         .unwrap()
         .filter_map(|entry| entry.ok()?.metadata().ok())
         .map(|about| about.len())
@@ -92,5 +93,5 @@ async fn measure(size: u32, times: usize, report: &mut Report) {
     let server = Server::start(GROUNDPLANE, &data, &arguments).unwrap();
     report.time("restart until it is ready", begun.elapsed(), None);
     tokio::time::sleep(Duration::from_secs(1)).await;
-    report.line("memory after it", server.memory() as f64 / 1e6, "MB", None);
+    report.line("memory after it", server.memory() as f64, "MiB", None);
 }

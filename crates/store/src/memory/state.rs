@@ -116,7 +116,8 @@ impl State {
             }
             drop(found);
             for (key, terms) in finds.into_iter().flatten() {
-                terms.into_iter().for_each(|term| self.post(term.bytes, key));
+                // A copy of this thread's own: the few that are kept would hold on to all the memory of the others.
+                terms.iter().for_each(|term| self.post(Bytes::copy_from_slice(&term.bytes), key));
             }
         });
     }
