@@ -55,6 +55,7 @@ impl Api {
         let task = tokio::spawn(async move {
             following.follow(watch).await;
             following.0.is_following.store(false, Ordering::Relaxed);
+            following.0.followers.stop();
         });
         Ok((api, task))
     }
@@ -110,6 +111,13 @@ impl Api {
     /// Waits until everything up to a version counts here.
     pub async fn caught_up(&self, version: Version) {
         self.0.followers.caught_up(version).await;
+    }
+
+    /// Waits until everything that any server has written by now counts here.
+    pub async fn know_all(&self) -> Result<(), Status> {
+        let now = self.store().current().await.map_err(|error| store_failure(&error))?;
+        self.caught_up(now.version()).await;
+        Ok(())
     }
 
     /// The bytes of a stored object, opened when they are sealed.

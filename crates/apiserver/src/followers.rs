@@ -88,6 +88,11 @@ impl Followers {
         }
     }
 
+    /// Nothing more will be taken in: nobody waits for it any longer.
+    pub fn stop(&self) {
+        self.reached.send_replace(u64::MAX);
+    }
+
     /// Waits until everything up to a version was taken in.
     pub async fn caught_up(&self, version: Version) {
         let mut reached = self.reached.subscribe();

@@ -274,6 +274,10 @@ impl Pipeline {
 
     async fn dispatch(&self, known: &Known, body: Bytes, watching: Watching) -> Result<Answer, Status> {
         check_timeout(&known.query)?;
+        if known.route.tells_of_kinds() {
+            // Whoever has seen that a kind is established finds it in discovery and in the schemas.
+            self.api.caught_up(self.api.store().latest().version()).await;
+        }
         let catalog = self.api.kinds().of(&known.plane);
         let is_read = matches!(known.method, Method::GET | Method::HEAD);
         match &known.route {
@@ -299,9 +303,18 @@ impl Pipeline {
     ) -> Result<Answer, Status> {
         let message = past::message_in(&known.headers)?;
         planes::furnish(&self.api, &known.plane).await?;
+        let mut looked_again = false;
         for _ in 0..TRIES {
             let catalog = self.api.kinds().of(&known.plane);
-            let Some((kind, version)) = resource::find(&catalog, target)? else {
+            let found = resource::find(&catalog, target);
+            if !matches!(found, Ok(Some(_))) && !looked_again {
+                // The watch that told somebody of a new kind may have been faster than this server's own, or another
+                // server's: it is missing only if it still is when all that was written is known here.
+                looked_again = true;
+                self.api.know_all().await?;
+                continue;
+            }
+            let Some((kind, version)) = found? else {
                 return Ok(answer::page_not_found());
             };
             let mut call = resource::call(

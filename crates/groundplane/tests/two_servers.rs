@@ -94,6 +94,51 @@ async fn a_kind_defined_on_one_is_served_by_the_other_within_a_second() {
     until("the kind is gone", async || first.get(gauges).await.unwrap().code == 404).await;
 }
 
+/// Clients make their first object the moment a watch tells them that the kind is established, and the server that
+/// they reach then need not be the one that told them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_is_said_to_be_established_is_served_by_both() {
+    let Some(pair) = pair() else { return };
+    let (first, second) = (pair.first.client(), pair.second.client());
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let mut watch = first.watch(&format!("{path}?watch=1")).await.unwrap();
+    for round in 0..20 {
+        let group = format!("round{round}.example.com");
+        assert_eq!(first.post(path, &kettles(&group)).await.unwrap().code, 201);
+        while !is_established(&watch.next().await.unwrap()["object"], &group) {}
+        let kettles = format!("/apis/{group}/v1/kettles");
+        for (client, name) in [(&first, "told"), (&second, "other")] {
+            let api_version = format!("{group}/v1");
+            let kettle = json!({"apiVersion": api_version, "kind": "Kettle", "metadata": {"name": name}});
+            let made = client.post(&kettles, &kettle).await.unwrap();
+            assert_eq!(made.code, 201, "round {round}, {name}: {}", made.text());
+        }
+        let discovered = first.get(&format!("/apis/{group}/v1")).await.unwrap();
+        assert_eq!(discovered.json()["resources"][0]["kind"], "Kettle", "round {round}");
+    }
+}
+
+fn kettles(group: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("kettles.{group}")},
+        "spec": {
+            "group": group, "scope": "Cluster", "names": {"plural": "kettles", "kind": "Kettle"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}},
+            }],
+        },
+    })
+}
+
+fn is_established(definition: &Value, group: &str) -> bool {
+    let conditions = definition["status"]["conditions"].as_array();
+    definition["spec"]["group"] == group
+        && conditions.is_some_and(|all| {
+            all.iter().any(|condition| condition["type"] == "Established" && condition["status"] == "True")
+        })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_one_is_killed_watches_go_on_at_the_other_and_so_does_the_work() {
     let Some(Pair { second, first, cluster: _cluster, folder: _folder }) = pair() else { return };

@@ -29,6 +29,17 @@ pub enum Route {
     Resource(Target),
 }
 
+impl Route {
+    /// Whether the answer depends on which kinds there are, and is not about the objects of one.
+    pub fn tells_of_kinds(&self) -> bool {
+        match self {
+            Route::Other(path) => path.starts_with("openapi/"),
+            Route::CoreVersions | Route::Groups | Route::Group(_) | Route::GroupVersion { .. } => true,
+            Route::Resource(_) => false,
+        }
+    }
+}
+
 /// Which objects a path names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Target {
