@@ -8,6 +8,8 @@ mod recover;
 mod token;
 mod unescape;
 
+pub(super) use operand::RESERVED;
+
 use super::ast::{Ast, Expr};
 use super::report::Issues;
 

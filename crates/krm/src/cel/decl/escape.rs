@@ -2,36 +2,21 @@
 
 use std::borrow::Cow;
 
-const KEYWORDS: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+use crate::cel::syntax::RESERVED;
+
+/// Words that mean something in expressions, besides those that are kept for later.
+const MEANT: [&str; 4] = ["true", "false", "null", "in"];
+
+fn is_keyword(word: &str) -> bool {
+    MEANT.contains(&word) || RESERVED.contains(&word)
+}
 
 /// The name under which an expression finds a property; `None` when it cannot.
 pub(in crate::cel) fn escape(name: &str) -> Option<Cow<'_, str>> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    if KEYWORDS.contains(&name) {
+    if is_keyword(name) {
         return Some(Cow::Owned(format!("__{name}__")));
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
@@ -71,7 +56,7 @@ pub(in crate::cel) fn unescape(name: &str) -> Option<Cow<'_, str>> {
             "dot" => ".",
             "dash" => "-",
             "slash" => "/",
-            word if KEYWORDS.contains(&word) && length + 4 == name.len() => word,
+            word if is_keyword(word) && length + 4 == name.len() => word,
             _ => return None,
         });
         rest = &inner[length + 2..];

@@ -15,7 +15,7 @@ const COLON: Kinds = Kinds::of(&[Kind::Colon]);
 const NAMES: Kinds = Kinds::of(&[Kind::Ident, Kind::EscapedIdent]);
 
 /// Names that may not be used for variables and functions.
-const RESERVED: [&str; 17] = [
+pub(in crate::cel) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",

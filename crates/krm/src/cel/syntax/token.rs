@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What kind of word. Their order is the one in which messages list them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What kind of word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
     Equals,
@@ -50,49 +50,45 @@ use Kind::{
     OpenBracket, OpenParen, Or, Percent, Plus, Question, Slash, Star, String, True, Uint,
 };
 
-impl Kind {
-    /// As messages show what was expected.
-    fn name(self) -> &'static str {
-        match self {
-            Equals => "'=='",
-            NotEquals => "'!='",
-            In => "'in'",
-            Less => "'<'",
-            LessEquals => "'<='",
-            GreaterEquals => "'>='",
-            Greater => "'>'",
-            And => "'&&'",
-            Or => "'||'",
-            OpenBracket => "'['",
-            CloseBracket => "']'",
-            OpenBrace => "'{'",
-            CloseBrace => "'}'",
-            OpenParen => "'('",
-            CloseParen => "')'",
-            Dot => "'.'",
-            Comma => "','",
-            Minus => "'-'",
-            Not => "'!'",
-            Question => "'?'",
-            Colon => "':'",
-            Plus => "'+'",
-            Star => "'*'",
-            Slash => "'/'",
-            Percent => "'%'",
-            True => "'true'",
-            False => "'false'",
-            Null => "'null'",
-            Float => "NUM_FLOAT",
-            Int => "NUM_INT",
-            Uint => "NUM_UINT",
-            String => "STRING",
-            Bytes => "BYTES",
-            Ident => "IDENTIFIER",
-            EscapedIdent => "ESC_IDENTIFIER",
-            End => "<EOF>",
-        }
-    }
-}
+/// Every kind of word as messages show what was expected, in their order.
+const SHOWN: [(Kind, &str); 36] = [
+    (Equals, "'=='"),
+    (NotEquals, "'!='"),
+    (In, "'in'"),
+    (Less, "'<'"),
+    (LessEquals, "'<='"),
+    (GreaterEquals, "'>='"),
+    (Greater, "'>'"),
+    (And, "'&&'"),
+    (Or, "'||'"),
+    (OpenBracket, "'['"),
+    (CloseBracket, "']'"),
+    (OpenBrace, "'{'"),
+    (CloseBrace, "'}'"),
+    (OpenParen, "'('"),
+    (CloseParen, "')'"),
+    (Dot, "'.'"),
+    (Comma, "','"),
+    (Minus, "'-'"),
+    (Not, "'!'"),
+    (Question, "'?'"),
+    (Colon, "':'"),
+    (Plus, "'+'"),
+    (Star, "'*'"),
+    (Slash, "'/'"),
+    (Percent, "'%'"),
+    (True, "'true'"),
+    (False, "'false'"),
+    (Null, "'null'"),
+    (Float, "NUM_FLOAT"),
+    (Int, "NUM_INT"),
+    (Uint, "NUM_UINT"),
+    (String, "STRING"),
+    (Bytes, "BYTES"),
+    (Ident, "IDENTIFIER"),
+    (EscapedIdent, "ESC_IDENTIFIER"),
+    (End, "<EOF>"),
+];
 
 /// A word, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -143,45 +139,8 @@ impl Kinds {
 
 impl fmt::Display for Kinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = [
-            Equals,
-            NotEquals,
-            In,
-            Less,
-            LessEquals,
-            GreaterEquals,
-            Greater,
-            And,
-            Or,
-            OpenBracket,
-            CloseBracket,
-            OpenBrace,
-            CloseBrace,
-            OpenParen,
-            CloseParen,
-            Dot,
-            Comma,
-            Minus,
-            Not,
-            Question,
-            Colon,
-            Plus,
-            Star,
-            Slash,
-            Percent,
-            True,
-            False,
-            Null,
-            Float,
-            Int,
-            Uint,
-            String,
-            Bytes,
-            Ident,
-            EscapedIdent,
-            End,
-        ];
-        let names: Vec<&str> = all.into_iter().filter(|it| self.contains(*it)).map(Kind::name).collect();
+        let expected = SHOWN.into_iter().filter(|(kind, _)| self.contains(*kind));
+        let names: Vec<&str> = expected.map(|(_, name)| name).collect();
         match names.as_slice() {
             [one] => f.write_str(one),
             many => write!(f, "{{{}}}", many.join(", ")),
