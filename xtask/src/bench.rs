@@ -36,7 +36,7 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Decisions of IAM with many bindings and projects.
+    /// Decisions of IAM with many bindings and projects: in memory, and as whole requests to a running server.
     #[command(disable_help_flag = true)]
     Platform {
         /// Handed on to the bench as they are.
@@ -57,7 +57,10 @@ pub fn run(what: &What) -> Result<(), Failure> {
         What::Api { args } => bench("groundplane", "api", args),
         What::Design { args } => bench("design", "design", args),
         What::Inventory { args } => bench("groundplane", "inventory", args),
-        What::Platform { args } => bench("platform", "platform", args),
+        What::Platform { args } => {
+            bench("platform", "platform", args)?;
+            bench("groundplane", "tenants", args)
+        }
         What::Store { args } => bench("store", "store", args),
         What::Time { args } => bench("groundplane", "time", args),
     }

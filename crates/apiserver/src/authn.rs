@@ -7,8 +7,10 @@ mod jwk;
 mod jwt;
 mod oidc;
 mod proved;
+mod public_key;
 mod service_account;
 mod service_account_token;
+mod signed_by_account;
 mod token_file;
 
 use std::sync::Arc;
@@ -20,10 +22,12 @@ pub use bearer::strip_credentials;
 pub use fetch::{Fetch, FetchError, HttpFetch};
 pub use impersonation::{Impersonated, Impersonation};
 pub use oidc::{Anonymous, AuthenticationConfig, ConfigError, Issuer};
+pub use public_key::PublicKey;
 pub use service_account::{service_account_groups, service_account_of, service_account_user};
 pub use service_account_token::{
     Account, BoundSecret, IssuedToken, ServiceAccountTokens, ServiceAccounts, TokenKeyError,
 };
+pub use signed_by_account::{Signer, Signers};
 pub use token_file::{TokenFile, TokenFileError};
 
 use crate::identity::{AUTHENTICATED, Identity, UNAUTHENTICATED};
@@ -77,6 +81,7 @@ pub(crate) enum Verdict {
 pub struct Authenticator {
     tokens: Option<TokenFile>,
     service_accounts: Option<(Arc<ServiceAccountTokens>, Arc<dyn ServiceAccounts>)>,
+    self_signed: Option<signed_by_account::SelfSigned>,
     issuers: Vec<Issuer>,
     anonymous: Anonymous,
     audiences: Vec<String>,
@@ -102,6 +107,12 @@ impl Authenticator {
         accounts: Arc<dyn ServiceAccounts>,
     ) -> Authenticator {
         self.service_accounts = Some((tokens, accounts));
+        self
+    }
+
+    /// Believes the tokens of those who sign for themselves too.
+    pub fn with_signers(mut self, signers: Arc<dyn Signers>) -> Authenticator {
+        self.self_signed = Some(signed_by_account::SelfSigned::new(signers));
         self
     }
 
@@ -178,6 +189,9 @@ impl Authenticator {
         if !ours.is_empty() || self.audiences.is_empty() {
             for issuer in &self.issuers {
                 match issuer.judge(token, now).await {
+                    Verdict::Good(proven) if self.is_somebody_elses(&proven.identity) => {
+                        reasons.push("oidc: the user has a name that only machine accounts have".to_owned());
+                    }
                     Verdict::Good(proven) => return Ok(Proven { audiences: ours, ..authenticated(proven) }),
                     Verdict::Bad(reason) => reasons.push(reason),
                     Verdict::NotMine => {}
@@ -200,11 +214,23 @@ impl Authenticator {
         {
             return Verdict::Good(authenticated(Proven { identity, audiences: ours }));
         }
-        let Some((tokens, accounts)) = &self.service_accounts else { return Verdict::NotMine };
-        match tokens.judge(token, plane, audiences, accounts.as_ref(), now) {
+        let of_account = match &self.service_accounts {
+            Some((tokens, accounts)) => tokens.judge(token, plane, audiences, accounts.as_ref(), now),
+            None => Verdict::NotMine,
+        };
+        let verdict = match (of_account, &self.self_signed) {
+            (Verdict::NotMine, Some(self_signed)) => self_signed.judge(token, plane, audiences, now),
+            (verdict, _) => verdict,
+        };
+        match verdict {
             Verdict::Good(proven) => Verdict::Good(authenticated(proven)),
             other => other,
         }
+    }
+
+    /// Whether an issuer gives somebody a name that only those have who sign for themselves.
+    fn is_somebody_elses(&self, identity: &Identity) -> bool {
+        self.self_signed.as_ref().is_some_and(|signed| signed.are_called(&identity.user))
     }
 }
 

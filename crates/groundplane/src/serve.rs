@@ -154,7 +154,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let url = format!("https://{}", reachable(address));
     let (store, kinds) = open::store(&folder, &arguments.etcd, &arguments.etcd_access).await?;
     let failed = |error: store::Error| Failure::new("reading what is stored", error);
-    let iam = Arc::new(platform::iam::Iam::new(kinds.clone()));
+    let iam =
+        Arc::new(platform::iam::Iam::new(kinds.clone()).for_audience(&arguments.service_account_issuer));
     let started = Api::start_beside(store.clone(), kinds, vec![iam.clone()]).await;
     let (api, following) = started.map_err(failed)?;
     api.followers().population.give_room(Room {
@@ -173,6 +174,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     let accounts = Arc::new(accounts::Accounts::new(api.clone()));
     let mut authenticator =
         Authenticator::new(tokens.audiences().to_vec()).with_service_accounts(tokens.clone(), accounts);
+    authenticator = authenticator.with_signers(iam.clone());
     if let Some(path) = &arguments.token_auth_file {
         let file = TokenFile::open(path)
             .map_err(|error| Failure::new(format_args!("reading {}", path.display()), error))?;

@@ -9,13 +9,16 @@ pub mod controller;
 pub mod directory;
 mod escalation;
 mod explain;
+mod generated_key;
 pub mod index;
 pub mod kinds;
+pub mod machine_keys;
 pub mod permission;
 pub mod policies;
 pub mod roles;
 pub mod selector;
 pub mod shipped;
+pub mod sign_in;
 
 #[cfg(test)]
 mod tests;

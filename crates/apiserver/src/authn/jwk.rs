@@ -67,6 +67,17 @@ impl Key {
         Key { kid, only, material: Material::P256(point.to_vec()) }
     }
 
+    /// An RSA key, its numbers without leading zeros.
+    pub fn rsa(kid: &str, n: Vec<u8>, e: Vec<u8>) -> Key {
+        Key { kid: Some(kid.to_owned()), only: None, material: Material::Rsa { n, e } }
+    }
+
+    /// An Ed25519 key.
+    pub fn ed25519(kid: &str, key: &[u8]) -> Key {
+        let (kid, only) = (Some(kid.to_owned()), Some(Algorithm::EdDsa));
+        Key { kid, only, material: Material::Ed25519(key.to_vec()) }
+    }
+
     /// Whether this key made `signature` of `message`, in a way that fits the key.
     pub fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if self.only.is_some_and(|only| only != algorithm) {

@@ -1,5 +1,8 @@
 //! `groundplane auth`: who I am, what I may do, and why.
 
+mod machine_account;
+mod machine_token;
+mod signing;
 mod why;
 
 use std::io::Write;
@@ -13,7 +16,7 @@ use crate::failure::Failure;
 use crate::print::{self, Output, shown_as_go};
 use crate::session::Session;
 
-/// Show who you are and what you may do.
+/// Show who you are and what you may do, and give programs accounts of their own.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -25,6 +28,8 @@ enum Command {
     CanI(CanI),
     Whoami(WhoAmI),
     Why(why::Why),
+    MachineAccount(machine_account::MachineAccount),
+    MachineToken(machine_token::MachineToken),
 }
 
 /// Ask whether something is allowed.
@@ -97,6 +102,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Command::CanI(can_i) => check(&can_i, session).await,
         Command::Whoami(who) => whoami(&who, session).await,
         Command::Why(why) => why::run(&why, session).await,
+        Command::MachineAccount(account) => machine_account::run(&account, session).await,
+        Command::MachineToken(token) => machine_token::run(&token, session),
     }
 }
 

@@ -4,6 +4,7 @@
 mod asking;
 mod every_endpoint;
 mod iam;
+mod machines;
 mod roles;
 mod tenancy;
 

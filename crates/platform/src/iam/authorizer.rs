@@ -14,23 +14,42 @@ use apiserver::planes::PARENT;
 use krm::{Object, Status};
 use serde_json::Value;
 
+use super::generated_key::Mint;
 use super::index::Index;
 use super::permission::Permission;
 use super::roles::At;
 use super::selector::{self, Place};
-use super::{GROUP, complete, escalation, explain};
+use super::{GROUP, complete, escalation, explain, sign_in};
 use crate::tenancy::{self, GROUP as TENANCY};
 
 /// Decides by roles and bindings.
 pub struct Iam {
     kinds: Arc<Kinds>,
     index: RwLock<Index>,
+    mint: Mint,
+    /// For whom machine accounts sign tokens.
+    audience: String,
 }
 
 impl Iam {
     /// One that knows of nobody yet.
     pub fn new(kinds: Arc<Kinds>) -> Iam {
-        Iam { kinds, index: RwLock::default() }
+        Iam { kinds, index: RwLock::default(), mint: Mint::default(), audience: String::new() }
+    }
+
+    /// Says for whom machine accounts sign their tokens: what this server is called in them.
+    pub fn for_audience(mut self, audience: &str) -> Iam {
+        audience.clone_into(&mut self.audience);
+        self
+    }
+
+    /// What this server is called in tokens.
+    pub fn audience(&self) -> &str {
+        &self.audience
+    }
+
+    pub(super) fn mint(&self) -> &Mint {
+        &self.mint
     }
 
     /// What decisions are made of.
@@ -190,7 +209,13 @@ impl Beside for Iam {
     }
 
     fn prepare(&self, call: &Call, object: &mut Object) {
-        complete::complete(self, call, object);
+        if sign_in::is_about_accounts(call) {
+            sign_in::name(call, object);
+        }
+        match sign_in::is_about_keys(call) {
+            true => sign_in::complete(self, call, object),
+            false => complete::complete(self, call, object),
+        }
     }
 
     fn admits(
@@ -204,7 +229,10 @@ impl Beside for Iam {
     }
 
     fn companions(&self, call: &Call, object: &Object) -> Vec<Object> {
-        tenancy::companions(self, call, object)
+        match sign_in::is_about_keys(call) {
+            true => sign_in::companions(self, call, object),
+            false => tenancy::companions(self, call, object),
+        }
     }
 
     fn explain(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Explained {

@@ -49,8 +49,13 @@ pub fn subject_uid(iam: &Iam, call: &Call, subject: &Value) -> Option<String> {
             found.next().map(ToString::to_string)
         }
         "MachineAccount" => {
-            let at = At::new(call.plane.as_str(), namespaces[0], name);
-            directory.machine_uid(&at).map(ToString::to_string)
+            // The address of an account names it in any plane: the root gives roles to those of projects.
+            let at = match name.contains('@') {
+                true => directory.machine_at(name)?.clone(),
+                false => At::new(call.plane.as_str(), namespaces[0], name),
+            };
+            let is_within = call.plane.is_root() || at.plane.is_empty() || *at.plane == *call.plane.as_str();
+            directory.machine_uid(&at).filter(|_| is_within).map(ToString::to_string)
         }
         "ServiceAccount" => {
             let at = Address {

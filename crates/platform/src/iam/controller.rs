@@ -1,8 +1,10 @@
 //! What keeps roles, bindings, users and accounts saying how they are.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use apiserver::api::Api;
+use apiserver::authn::PublicKey;
 use apiserver::client::Client;
 use apiserver::controllers::queue::Queue;
 use apiserver::controllers::{Controller, Next};
@@ -19,8 +21,11 @@ use store::{Entry, Key};
 use super::authorizer::Iam;
 use super::directory::machine_address;
 use super::roles::At;
-use super::{GROUP, complete, selector};
+use super::{GROUP, complete, machine_keys, selector};
 use crate::tenancy::GROUP as TENANCY;
+
+/// After this a key that ends some day is looked at again.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Looks after the kinds of the group.
 pub struct IamController(pub Arc<Iam>);
@@ -87,12 +92,18 @@ impl Controller for IamController {
         let mut new = object.clone();
         let finding = self.look(&at, parts.plural, &plane, client.api(), &mut new);
         finding.tell(&mut new, &client.api().now().to_string());
+        // A key runs out without anybody changing it.
+        let next = match left(&object).filter(|left| parts.plural == "machineaccountkeys" && !left.is_zero())
+        {
+            Some(left) => Next::After((left + Duration::from_secs(1)).min(LONGEST_WAIT)),
+            None => Next::Done,
+        };
         if new.get("status") == object.get("status") {
-            return Ok(Next::Done);
+            return Ok(next);
         }
         match client.update_status(new).await {
             Err(status) if status.code == 404 => Ok(Next::Done),
-            written => written.map(|_| Next::Done),
+            written => written.map(|_| next),
         }
     }
 }
@@ -133,9 +144,15 @@ impl IamController {
                 let state = object.at("spec.state").cloned().unwrap_or_else(|| json!("Active"));
                 let email = machine_address(&at.plane, &at.namespace, &at.name);
                 put(object, "email", email.into());
-                put(object, "state", state);
-                ready("The machine account may sign in with its keys")
+                put(object, "state", state.clone());
+                match state == "Inactive" {
+                    true => {
+                        Finding::fails("Ready", "Inactive", "it may not sign in until its state is Active")
+                    }
+                    false => ready("The machine account may sign in with its keys"),
+                }
             }
+            "machineaccountkeys" => self.key(at, object),
             "users" => ready("The user is known"),
             _ => ready("In order"),
         }
@@ -187,6 +204,28 @@ impl IamController {
         ready("The role is granted")
     }
 
+    fn key(&self, at: &At, object: &mut Object) -> Finding {
+        let text = |path: &str| object.at(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Ok(key) = PublicKey::from_pem(&text("spec.publicKey")) else {
+            return Finding::fails(
+                "Ready",
+                "NoPublicKey",
+                "it has no public key that can be read; make another",
+            );
+        };
+        let account = At { name: text("spec.machineAccountName").into(), ..at.clone() };
+        put(object, "authProviderKeyID", key.id().into());
+        let uid = self.0.index().directory.machine_uid(&account).cloned();
+        if uid.as_deref().is_none() || uid.as_deref() != machine_keys::owner(object) {
+            let why = format!("the machine account {account} that it was made for is not there");
+            return Finding::fails("Ready", "MachineAccountNotFound", why);
+        }
+        match left(object).is_some_and(|left| left.is_zero()) {
+            true => Finding::fails("Ready", "Expired", "it is no longer good; make another"),
+            false => ready("Tokens that it signs are good"),
+        }
+    }
+
     fn membership(&self, object: &Object) -> Finding {
         let text = |path: &str| object.at(path).and_then(Value::as_str).unwrap_or_default();
         let index = self.0.index();
@@ -203,6 +242,11 @@ impl IamController {
             None => Finding::fails("Ready", "GroupNotFound", format!("there is no Group {group}")),
         }
     }
+}
+
+/// How long a key is good yet; nothing where it does not end.
+fn left(key: &Object) -> Option<Duration> {
+    Some(machine_keys::expiry(key)?.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
 fn ready(message: &str) -> Finding {

@@ -154,6 +154,11 @@ impl Directory {
         self.machines.get(at).map(|machine| &machine.uid)
     }
 
+    /// The machine account of an address, whether it may sign in or not.
+    pub fn machine_at(&self, address: &str) -> Option<&At> {
+        self.machine_addresses.get(address)
+    }
+
     /// The machine account that signs in under an address, if it may.
     pub fn machine_of(&self, address: &str) -> Option<(&At, &Arc<str>)> {
         let at = self.machine_addresses.get(address)?;

@@ -8,16 +8,16 @@ use apiserver::call::Call;
 use apiserver::identity::MASTERS;
 use krm::field::{FieldError, Path};
 use krm::{Object, Status};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::GROUP;
 use super::authorizer::Iam;
-use super::complete::subject_uid;
+use super::complete::{subject_uid, uid_of};
 use super::directory::{by_uid, organization_of_namespace};
 use super::permission::Permission;
 use super::policies::Binding;
 use super::roles::{At, Effective, SYSTEM_NAMESPACE};
-use super::selector;
+use super::{selector, sign_in};
 use crate::tenancy::{self, GROUP as TENANCY, ORGANIZATION, PROJECT};
 
 /// How many missing permissions a refusal names.
@@ -41,6 +41,7 @@ pub fn check(
         (GROUP, "policybindings") => writer.binding(&at, new),
         (GROUP, "groupmemberships") => writer.membership(new),
         (GROUP, "users") => writer.user(old, new),
+        (GROUP, "machineaccountkeys") => writer.machine_key(new),
         (TENANCY, "projects") => writer.project(old, new),
         (TENANCY, "organizationmemberships") => writer.organization_membership(&at, new),
         _ => Ok(()),
@@ -129,6 +130,25 @@ impl Writer<'_> {
         let groups = index.directory.groups_of_user(old.name());
         drop(index);
         groups.iter().try_for_each(|uid| self.gives_all_of(&by_uid(uid)))
+    }
+
+    /// Whoever makes a key for an account can act as it.
+    fn machine_key(&self, new: &Object) -> Result<(), Status> {
+        let account = new.at("spec.machineAccountName").and_then(Value::as_str).unwrap_or_default();
+        let at = At::new(self.call.plane.as_str(), &self.call.namespace, account);
+        let uid = self.iam.index().directory.machine_uid(&at).cloned();
+        if let Some(uid) = uid {
+            self.gives_all_of(&by_uid(&uid))?;
+        }
+        let secret = json!({ "kind": "Secret", "namespace": self.call.namespace, "name": new.name() });
+        if sign_in::generated(self.iam, new).is_none()
+            || uid_of(&self.call.api, &self.call.plane, &secret).is_none()
+        {
+            return Ok(());
+        }
+        let why = "the key that the server makes would go into the Secret of this name, which is there: give it another \
+                   name, or a spec.publicKey";
+        Err(self.invalid(new, FieldError::invalid_text(&Path::of("metadata").field("name"), new.name(), why)))
     }
 
     fn gives_all_of(&self, subject: &str) -> Result<(), Status> {

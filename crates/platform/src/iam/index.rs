@@ -8,6 +8,7 @@ use apiserver::authz::Only;
 use krm::Object;
 
 use super::directory::{Directory, namespace_of_organization};
+use super::machine_keys::MachineKeys;
 use super::permission::Permission;
 use super::policies::{Binding, Given, Policies};
 use super::roles::{At, Effective, Roles};
@@ -19,6 +20,8 @@ use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
 pub struct Index {
     /// Who there is.
     pub directory: Directory,
+    /// What machine accounts sign with.
+    pub machine_keys: MachineKeys,
     /// What roles grant.
     pub roles: Roles,
     /// Who has which role on what.
@@ -54,6 +57,7 @@ impl Index {
             ("groups", _) => self.directory.group(at, object),
             ("groupmemberships", _) => self.directory.membership(at, object),
             ("machineaccounts", _) => self.directory.machine(at, object),
+            ("machineaccountkeys", _) => self.machine_keys.take_in(at, object),
             ("roles", Some(object)) => self.roles.put(at, object),
             ("roles", None) => self.roles.remove(at),
             ("policybindings", None) => self.policies.remove(at),

@@ -1,7 +1,9 @@
 //! MachineAccountKey: the public half of a key that a machine account signs its tokens with.
 
+use apiserver::authn::PublicKey;
 use krm::condition::Condition;
-use krm::kind::{Declaration, Metadata, Missing, OnDelete, Reference, Resource};
+use krm::field::{FieldError, Path};
+use krm::kind::{Change, Declaration, Metadata, Missing, OnDelete, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +35,8 @@ pub struct MachineAccountKeySpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub expiration_date: Option<String>,
-    /// The public key, in PEM: RSA or P-256.
+    /// The public key, in PEM: RSA of 2048 bits or more, P-256 or Ed25519. Unless it is given the server makes a pair, and
+    /// puts the private half into a Secret of the same name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 8_192))]
     pub public_key: String,
@@ -43,7 +46,7 @@ pub struct MachineAccountKeySpec {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineAccountKeyStatus {
-    /// What tokens call the key in their header.
+    /// What tokens call the key in their header, as `kid`.
     #[serde(default, rename = "authProviderKeyID", skip_serializing_if = "String::is_empty")]
     pub auth_provider_key_id: String,
     /// Everything that was found.
@@ -66,6 +69,17 @@ impl Resource for MachineAccountKey {
             .prepare(pending)
             .prints("Machine Account", "string", ".spec.machineAccountName")
             .prints("Expiration Date", "string", ".spec.expirationDate");
-        prints_ready(declaration).prints_age()
+        prints_ready(declaration).prints_age().validate(is_a_key)
     }
+}
+
+/// The server can verify what the key signs.
+fn is_a_key(change: &Change<MachineAccountKey>) -> Vec<FieldError> {
+    let Some(key) = change.after() else { return Vec::new() };
+    let spec = Path::of("spec");
+    let mut faults = Vec::new();
+    if let Err(why) = PublicKey::from_pem(&key.spec.public_key) {
+        faults.push(FieldError::invalid_text(&spec.field("publicKey"), &key.spec.public_key, why));
+    }
+    faults
 }

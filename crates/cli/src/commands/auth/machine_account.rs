@@ -1,0 +1,178 @@
+//! `groundplane auth machine-account`: a program's own account, with a key and a kubeconfig that uses it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use http::Method;
+use krm::base64;
+use krm::time::Moment;
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use super::signing::{self, CREDENTIALS};
+use crate::client::{Ask, segment};
+use crate::failure::Failure;
+use crate::flags;
+use crate::kubeconfig::{Access, Kubeconfig};
+use crate::session::Session;
+
+const GROUP_VERSION: &str = "iam.miloapis.com/v1alpha1";
+
+/// Give a program an account of its own, and a kubeconfig that signs in with it.
+///
+/// Makes the MachineAccount unless it is there, and a new key for it. The private half of the key is made here, is sent to nobody, and stands in the one file that is written, which only you can read. It can't be had again: lost, it is replaced by deleting the key and making another.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  groundplane auth machine-account ci --to ci.kubeconfig\n  groundplane auth machine-account ci --to ci.kubeconfig --valid-for 2160h -n kitchen\n  \
+    groundplane auth machine-account ci --to ci.kubeconfig --project web\n  kubectl --kubeconfig ci.kubeconfig auth whoami\n  groundplane get machineaccountkeys\n  \
+    groundplane delete machineaccountkey ci-x7k2p                it counts no more from the next request on"
+)]
+pub struct MachineAccount {
+    /// What the account is called.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The kubeconfig to write; a file of this name must not be there.
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+
+    /// For how long the key is good, as in 2160h; until it is deleted unless said.
+    #[arg(long, value_name = "TIME")]
+    valid_for: Option<String>,
+}
+
+/// Makes the account, the key and the file.
+pub async fn run(arguments: &MachineAccount, session: &mut Session) -> Result<(), Failure> {
+    let until = arguments.valid_for.as_deref().map(end_of).transpose()?;
+    // First the file: a key whose other half can't be kept is of no use to anybody.
+    let mut file = new_file(&arguments.to)?;
+    let made = make(arguments, until, session).await;
+    let written = made.and_then(|(config, address)| {
+        let failed = |error: std::io::Error| unwritten(&arguments.to, &error);
+        file.write_all(config.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(address)
+    });
+    match written {
+        Ok(address) => {
+            let to = arguments.to.display();
+            session.console.say(&format!("{to} signs in as {address}."));
+            session.console.say("It may do nothing until a PolicyBinding or a RoleBinding says so.");
+            Ok(())
+        }
+        Err(failure) => {
+            let _ = std::fs::remove_file(&arguments.to);
+            Err(failure)
+        }
+    }
+}
+
+async fn make(
+    arguments: &MachineAccount,
+    until: Option<String>,
+    session: &mut Session,
+) -> Result<(Zeroizing<String>, String), Failure> {
+    let (client, namespace) = (session.client().await?, session.namespace().await?);
+    let collection =
+        |plural: &str| format!("/apis/{GROUP_VERSION}/namespaces/{}/{plural}", segment(&namespace));
+    let account = json!({
+        "apiVersion": GROUP_VERSION, "kind": "MachineAccount", "metadata": {"name": arguments.name},
+    });
+    let accounts = collection("machineaccounts");
+    let account = match client.value(&Ask::new(Method::POST, &accounts).json(&account)).await {
+        Err(failure) if failure.refusal().is_some_and(|refusal| refusal.reason() == "AlreadyExists") => {
+            client.value(&Ask::get(format!("{accounts}/{}", segment(&arguments.name)))).await?
+        }
+        made => made?,
+    };
+    let address = account["status"]["email"].as_str().unwrap_or_default().to_owned();
+    let issuer = client.value(&Ask::get("/.well-known/openid-configuration")).await?;
+    let audience = issuer["issuer"].as_str().unwrap_or_default();
+    let (private, public) = signing::new_pair()?;
+    let mut spec = json!({"machineAccountName": arguments.name, "publicKey": public});
+    if let Some(until) = until {
+        spec["expirationDate"] = until.into();
+    }
+    let key = json!({
+        "apiVersion": GROUP_VERSION, "kind": "MachineAccountKey",
+        "metadata": {"generateName": format!("{}-", arguments.name)}, "spec": spec,
+    });
+    client.value(&Ask::new(Method::POST, collection("machineaccountkeys")).json(&key)).await?;
+    let credentials = Zeroizing::new(
+        json!({
+            "type": signing::TYPE, "client_email": address, "client_id": address, "audience": audience,
+            "private_key_id": signing::key_id(&public), "private_key": &*private,
+        })
+        .to_string(),
+    );
+    let config = kubeconfig(&address, &namespace, &credentials, session).await?;
+    Ok((Zeroizing::new(krm::encode::to_yaml(&config)), address))
+}
+
+/// A kubeconfig of one user, who signs a token whenever one is needed.
+async fn kubeconfig(
+    address: &str,
+    namespace: &str,
+    credentials: &str,
+    session: &Session,
+) -> Result<Value, Failure> {
+    let access = Access::of(&Kubeconfig::load(&session.global)?, &session.global).await?;
+    let mut server = access.server.trim_end_matches('/').to_owned();
+    if let Some(project) = session.global.project.as_deref().filter(|project| !project.is_empty()) {
+        server += &format!(
+            "/apis/resourcemanager.miloapis.com/v1alpha1/projects/{}/control-plane",
+            segment(project)
+        );
+    }
+    let mut cluster = json!({"server": server});
+    if let Some(authority) = &access.authority {
+        cluster["certificate-authority-data"] = base64::encode(authority).into();
+    }
+    if let Some(name) = &access.server_name {
+        cluster["tls-server-name"] = name.as_str().into();
+    }
+    if access.is_unchecked {
+        cluster["insecure-skip-tls-verify"] = true.into();
+    }
+    let program =
+        std::env::current_exe().map_or_else(|_| "groundplane".to_owned(), |path| path.display().to_string());
+    let exec = json!({
+        "apiVersion": "client.authentication.k8s.io/v1", "command": program, "args": ["auth", "machine-token"],
+        "env": [{"name": CREDENTIALS, "value": credentials}],
+        "interactiveMode": "Never", "provideClusterInfo": false,
+        "installHint": "this user signs in with the program groundplane",
+    });
+    Ok(json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "groundplane",
+        "clusters": [{"name": "groundplane", "cluster": cluster}],
+        "users": [{"name": address, "user": {"exec": exec}}],
+        "contexts": [{
+            "name": "groundplane",
+            "context": {"cluster": "groundplane", "user": address, "namespace": namespace},
+        }],
+    }))
+}
+
+fn end_of(text: &str) -> Result<String, Failure> {
+    let time = flags::duration(text).filter(|time| !time.is_zero());
+    let time =
+        time.ok_or_else(|| Failure::usage(format!("--valid-for {text}: write a time such as 2160h")))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = i64::try_from(now.saturating_add(time).as_secs()).unwrap_or(i64::MAX);
+    Ok(Moment::of_seconds(seconds).to_string())
+}
+
+fn new_file(path: &Path) -> Result<File, Failure> {
+    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    opened.map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
+    let failure = Failure::other(format!("writing {}: {error}", path.display()));
+    match error.kind() {
+        std::io::ErrorKind::AlreadyExists => failure.hint("give a name that no file has: --to FILE"),
+        _ => failure,
+    }
+}
