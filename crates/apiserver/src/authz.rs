@@ -20,6 +20,9 @@ pub use rule::Rule;
 
 use crate::identity::Identity;
 
+/// The verb that shows the values of a secret. RBAC's `get` includes it, as Kubernetes has it; roles of others name it.
+pub const REVEAL: &str = "reveal";
+
 /// The group of roles and bindings.
 pub const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 

@@ -8,7 +8,7 @@ use krm::status::Status;
 use store::{Author, Fence, Key};
 
 use crate::api::Api;
-use crate::authz::{Attributes, Only};
+use crate::authz::{Attributes, Only, REVEAL};
 use crate::catalog::Catalog;
 use crate::conversion::Conversions;
 use crate::identity::Identity;
@@ -42,6 +42,8 @@ pub struct Call {
     pub message: Option<String>,
     /// The part of the collection that may be seen; all of it unless said.
     pub only: Option<Arc<Only>>,
+    /// Whether values of secrets are left out unless whoever asks may see them.
+    pub redacts: bool,
     /// The lease without which a change must not land.
     pub fence: Option<Fence>,
     /// What a webhook has made of objects for this request; the server's own work never waits for one.
@@ -149,6 +151,31 @@ impl Call {
             ..Attributes::default()
         };
         self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
+    }
+
+    /// Whether who makes it may see an object of any kind of the plane, for answers that tell of others.
+    pub fn may_see(&self, at: &Address) -> bool {
+        let what =
+            Attributes::resource("get", &at.group, &at.plural).in_namespace(&at.namespace).named(&at.name);
+        self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
+    }
+
+    /// Whether the values of a secret are left out of what is shown of it.
+    pub fn hides(&self, key: &Key) -> bool {
+        if !self.redacts {
+            return false;
+        }
+        let Some(parts) = keys::parts(key) else { return true };
+        let what = Attributes {
+            verb: REVEAL,
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            namespace: parts.namespace,
+            name: parts.name,
+            ..Attributes::default()
+        };
+        !self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
     }
 
     /// There is no such object.

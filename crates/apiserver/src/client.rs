@@ -80,6 +80,7 @@ impl Client {
             agent: self.agent.clone(),
             message: None,
             only: None,
+            redacts: false,
             fence: self.fence.clone(),
             conversions: None,
         }

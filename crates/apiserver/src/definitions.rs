@@ -61,7 +61,7 @@ fn has_objects(api: &Api, plane: &Plane, kind: &Kind) -> bool {
 }
 
 /// The kind that a definition makes; `None` while it is not established, or if it can't be read.
-fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<Kind> {
+pub fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<Kind> {
     if !crd::is_true(object, "Established") {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
-use krm::kind::{Kind, Origin, Scope, Version};
+use krm::kind::{Kind, Origin, Question, Scope, Version};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -174,9 +174,14 @@ struct Listed {
     of: Option<(&'static str, &'static str, &'static str)>,
 }
 
-/// The subresources of a kind that is served in a version, each with the verbs it takes.
+/// The subresources of a kind that is served in a version, each with the verbs it takes; those too that are not listed.
 pub fn verbs_of_subresources(kind: &Kind, version: &Version) -> Vec<(&'static str, &'static [&'static str])> {
-    subresources(kind, version).into_iter().map(|part| (part.name, part.verbs)).collect()
+    let parts = parts::served(kind, version).into_iter().map(|part| (part.name, part.verbs));
+    parts.chain(kind.questions.iter().map(verbs_of_question)).collect()
+}
+
+fn verbs_of_question(question: &Question) -> (&'static str, &'static [&'static str]) {
+    (question.name, if question.takes_body { &["create", "get"] } else { &["get"] })
 }
 
 fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
@@ -184,8 +189,8 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
     let parts = parts.map(|part| Listed { name: part.name, verbs: part.verbs, of: part.listed_kind() });
     let questions = kind.questions.iter().map(|question| {
         let of = Some(("groundplane.dev", "v1alpha1", question.answer_kind));
-        let verbs: &[&str] = if question.takes_body { &["create", "get"] } else { &["get"] };
-        Listed { name: question.name, verbs, of }
+        let (name, verbs) = verbs_of_question(question);
+        Listed { name, verbs, of }
     });
     parts.chain(questions).collect()
 }

@@ -38,6 +38,7 @@ pub mod retention;
 pub mod review;
 pub mod rights;
 pub mod search;
+pub mod secrets;
 pub mod select;
 pub mod server;
 pub mod tls;

@@ -72,7 +72,16 @@ pub fn of(kind: &Kind, version: &Version) -> Vec<Part> {
     parts
 }
 
-/// What objects of every kind but Kubernetes' own have besides.
+/// All that are served, those too that are told of nowhere because Kubernetes' own kinds have none of them.
+pub fn served(kind: &Kind, version: &Version) -> Vec<Part> {
+    let mut parts = of(kind, version);
+    if kind.strategic && kind.takes("get") {
+        parts.extend(beyond(kind));
+    }
+    parts
+}
+
+/// What objects of every kind have besides; of Kubernetes' own it is told nowhere.
 fn beyond(kind: &Kind) -> Vec<Part> {
     let ours = |name| ("groundplane.dev", "v1alpha1", name);
     let referrers = Part::new("referrers", &["get"]);

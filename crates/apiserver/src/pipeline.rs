@@ -18,7 +18,7 @@ use crate::answer::{self, Answer};
 use crate::api::Api;
 use crate::audit::{AuditLog, Policy, Record, Stage};
 use crate::authn::{Authenticator, Impersonation, Presented};
-use crate::authz::{Attributes, Authorizer, Decision, Only, RulesFound};
+use crate::authz::{Attributes, Authorizer, Decision, Only, REVEAL, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
 use crate::handle::verb::Verb;
@@ -33,6 +33,7 @@ use crate::request::accept::Accept;
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
 use crate::request::query::Query;
+use crate::secrets;
 use crate::tls::Peer;
 use crate::write::admit::STALE_KIND;
 
@@ -73,6 +74,8 @@ pub struct Known {
     pub who: Identity,
     /// The part of the collection that may be seen, where it is not all of it.
     pub only: Option<Arc<Only>>,
+    /// Whether values of secrets are left out unless they may be seen.
+    pub redacts: bool,
     /// Who asked to act as that one, if anybody.
     pub really: Option<Identity>,
     /// The method.
@@ -166,6 +169,7 @@ impl Pipeline {
             route,
             who: authenticated.clone().unwrap_or_default(),
             only: None,
+            redacts: false,
             really: None,
             method: parts.method,
             query,
@@ -184,6 +188,7 @@ impl Pipeline {
             return Err(Status::unauthorized());
         }
         self.authorize(&mut known, noted)?;
+        self.guard_values(&mut known, noted);
         let is_watch = known.is_watch();
         let load = match (is_watch, &known.method) {
             (true, _) => Load::Watch,
@@ -236,6 +241,32 @@ impl Pipeline {
         let refused = attributes.forbidden(&known.who, &decision.reason);
         known.only = Some(Arc::new(self.seen_in_part(known, refused)?));
         Ok(())
+    }
+
+    /// Finds out whether the values of secrets may be shown, and notes down that they are.
+    fn guard_values(&self, known: &mut Known, noted: &mut Noted) {
+        if !known.is_about_secrets(&self.api) {
+            return;
+        }
+        let rights = &self.api.followers().rights;
+        let what = known.attributes();
+        let reveal = Attributes { verb: REVEAL, subresource: "", ..what };
+        // Whom RBAC allows the request sees what Kubernetes would show; that has no questions about secrets.
+        let asked = if what.subresource.is_empty() { what } else { reveal };
+        let shows = (known.only.is_none() && rights.by_rbac(&known.plane, &known.who, &asked).allowed)
+            || rights.decide(&known.plane, &known.who, &reveal).allowed;
+        let in_part = what.name.is_empty() && rights.some_of(&known.plane, &known.who, &reveal).is_some();
+        let (is_read, is_part) =
+            (matches!(what.verb, "get" | "list" | "watch"), !what.subresource.is_empty());
+        known.redacts = !shows;
+        if let Some(record) = noted.record.as_mut().filter(|_| is_read && !is_part) {
+            let told = match (shows, in_part) {
+                (true, _) => "revealed",
+                (false, true) => "revealed in part",
+                (false, false) => "redacted",
+            };
+            record.annotate(secrets::AUDITED, told);
+        }
     }
 
     /// The part of a collection that may be seen by who may not see all of it. Beside such a part, what may not be seen
@@ -329,6 +360,7 @@ impl Pipeline {
             );
             call.message.clone_from(&message);
             call.only.clone_from(&known.only);
+            call.redacts = known.redacts;
             if let Some(review) = reviews::of(&call, target) {
                 return review.answer(self, known, &call, &body).await;
             }

@@ -12,6 +12,7 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::conversion::Conversions;
 use crate::encode;
+use crate::secrets;
 
 /// Shows the objects of one kind at one version.
 pub struct Presenter<'a> {
@@ -19,22 +20,28 @@ pub struct Presenter<'a> {
     kind: &'a Kind,
     version: usize,
     conversions: Option<&'a Conversions>,
+    /// The request, where it may not be shown values of secrets.
+    redacts: Option<&'a Call>,
 }
 
 impl<'a> Presenter<'a> {
     /// Shows them at the version with this index.
     pub fn new(api: &'a Api, kind: &'a Kind, version: usize) -> Presenter<'a> {
-        Presenter { api, kind, version, conversions: None }
+        Presenter { api, kind, version, conversions: None, redacts: None }
     }
 
     /// Shows them as a request wants them.
     pub fn of(call: &'a Call) -> Presenter<'a> {
         let conversions = call.conversions.as_deref();
-        Presenter { conversions, ..Presenter::new(&call.api, &call.kind, call.version) }
+        let redacts = call.redacts.then_some(call);
+        Presenter { conversions, redacts, ..Presenter::new(&call.api, &call.kind, call.version) }
     }
 
     /// The bytes of an object: those that are stored, unless this version makes something else of them.
     pub fn bytes(&self, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
+        if self.hides(key) {
+            return Ok(whole(&self.object(key, entry)?).into());
+        }
         let bytes = self.api.reveal(key, entry)?;
         if self.is_as_stored(entry.version().get()) {
             return Ok(bytes);
@@ -49,7 +56,15 @@ impl<'a> Presenter<'a> {
 
     /// The object itself.
     pub fn object(&self, key: &Key, entry: &Entry) -> Result<Object, Status> {
-        self.converted(&self.api.reveal(key, entry)?, entry)
+        let mut object = self.converted(&self.api.reveal(key, entry)?, entry)?;
+        if self.hides(key) {
+            secrets::redact(&mut object);
+        }
+        Ok(object)
+    }
+
+    fn hides(&self, key: &Key) -> bool {
+        self.redacts.is_some_and(|call| call.hides(key))
     }
 
     fn converted(&self, bytes: &[u8], entry: &Entry) -> Result<Object, Status> {

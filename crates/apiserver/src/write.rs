@@ -157,7 +157,12 @@ async fn show(call: &Call, object: Object) -> Result<Bytes, Status> {
     let mut turns = Turns::default();
     loop {
         match call.convert(object.clone(), u64::MAX) {
-            Ok(object) => return Ok(encode::plain(&object)),
+            Ok(mut object) => {
+                if call.hides(&call.key_of(object.name())?) {
+                    crate::secrets::redact(&mut object);
+                }
+                return Ok(encode::plain(&object));
+            }
             Err(refused) => turns.next(call, refused).await?,
         }
     }

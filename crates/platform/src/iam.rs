@@ -6,6 +6,8 @@
 pub mod authorizer;
 mod complete;
 pub mod controller;
+pub mod defined;
+pub mod defined_controller;
 pub mod directory;
 mod escalation;
 mod explain;

@@ -44,7 +44,7 @@ pub fn creates_somewhere(index: &Index, who: &Identity, permission: &Permission<
     let (text, organizations) = (permission.to_string(), selector::objects_of("", GROUP, ORGANIZATION));
     for (subject, told) in index.directory.subjects_of("", who) {
         for (selector, given) in beginning(index.policies.of(&subject)?, &organizations) {
-            let holds = |role| index.roles.get(role).is_some_and(|role| role.holds(&text, permission));
+            let holds = |role| index.holds(role, "", &text, permission);
             let Some((role, bindings)) = given.iter().find(|(role, _)| holds(role)) else { continue };
             let (selector, role, binding) = (selector.clone(), role.clone(), bindings.first()?.clone());
             return Some(Grant { subject: told, selector, role, binding });

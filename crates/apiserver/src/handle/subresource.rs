@@ -113,6 +113,10 @@ async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     }
     let members = members.iter().map(|(key, object)| (key, object));
     found.extend(mentioners(&call.catalog, (&to, &call.kind.names.kind), members));
+    // Of those that may not be seen it is told that there are some, and no more.
+    let all = found.len();
+    found.retain(|referrer| call.may_see(&referrer.at));
+    let has_unseen = found.len() < all;
     let items: Vec<Value> = found
         .iter()
         .map(|referrer| {
@@ -126,12 +130,15 @@ async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
             })
         })
         .collect();
-    let list = json!({
+    let mut list = json!({
         "apiVersion": "groundplane.dev/v1alpha1",
         "kind": "ReferrerList",
         "metadata": { "resourceVersion": snapshot.version().to_string() },
         "items": items,
     });
+    if has_unseen {
+        list["hasUnseen"] = true.into();
+    }
     Ok(answer::object::value(&accept, 200, &list))
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use super::columns::{age, column, text};
 use super::config_map::{MOST_BYTES, decoded_size, entries, key_faults, unchanged};
 use super::declare::{self, MOST_ERRORS};
+use crate::secrets;
 
 const ABOUT_TYPE: &str = "Used to facilitate programmatic handling of secret data. More info: \
     https://kubernetes.io/docs/concepts/configuration/secret/#secret-types";
@@ -109,6 +110,12 @@ fn validate(change: &RawChange<'_>) -> Vec<FieldError> {
         errors.push(FieldError::too_long(&path, MOST_BYTES));
     }
     errors.extend(type_faults(new));
+    if new.annotation(secrets::REDACTED).is_some() {
+        let metadata = Path::of("metadata");
+        let annotations = metadata.field("annotations");
+        let why = "this is a secret as it was shown without its values: written back it would lose them";
+        errors.push(FieldError::forbidden(&annotations.key(secrets::REDACTED), why));
+    }
     errors
 }
 

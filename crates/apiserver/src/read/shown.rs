@@ -28,6 +28,8 @@ pub struct Which {
     kind: usize,
     definition: u64,
     version: usize,
+    /// Whose values are left out for somebody is not shown to others.
+    user: Option<Arc<str>>,
     /// `None` for the object itself in another version than it is kept in.
     form: Option<Accept>,
     /// Ages are told in seconds.
@@ -42,7 +44,8 @@ impl Which {
             Origin::BuiltIn => 0,
         };
         let kind = Arc::<Kind>::as_ptr(&call.kind) as usize;
-        Which { object, kind, definition, version: call.version, form: None, second: 0 }
+        let user = call.redacts.then(|| call.who.user.clone());
+        Which { object, kind, definition, version: call.version, user, form: None, second: 0 }
     }
 
     /// The same in a form of its own.

@@ -240,7 +240,7 @@ impl Opened {
                 .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
             _ => {
                 let shown = event.shown();
-                match presenter.is_as_stored(shown.version().get()) {
+                match call.redacts || presenter.is_as_stored(shown.version().get()) {
                     true => presenter.bytes(key, shown),
                     false => {
                         let which = Which::converted(&call, shown.version());

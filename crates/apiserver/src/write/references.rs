@@ -14,6 +14,8 @@ use crate::keys;
 
 /// How many of those who refer a message names.
 const NAMED: usize = 10;
+/// Those who refer and may not be seen by who asks.
+const UNSEEN: &str = "others that you may not see";
 /// How many of each kind the words of a webhook name.
 const COUNTED: usize = 5;
 /// How many of them an answer lists.
@@ -224,6 +226,10 @@ fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec
     if blocking.is_empty() {
         return None;
     }
+    // Whoever deletes need not be allowed to see all who refer: of the others it is told that there are some.
+    let all = blocking.len();
+    blocking.retain(|referrer| call.may_see(&referrer.at));
+    let has_unseen = blocking.len() < all;
     let name = |referrer: &Referrer| {
         let at = &referrer.at;
         let namespace = if at.namespace.is_empty() { String::new() } else { format!("{}/", at.namespace) };
@@ -233,6 +239,9 @@ fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec
     if blocking.len() > NAMED {
         named.push(format!("and {} more", blocking.len() - NAMED));
     }
+    if has_unseen {
+        named.push(UNSEEN.to_owned());
+    }
     let causes = blocking.iter().take(MOST_CAUSES).map(|referrer| Cause {
         reason: "StillReferredTo".into(),
         message: name(referrer),
@@ -241,7 +250,12 @@ fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec
     let why = match &call.kind.webhook {
         Some(webhook) => {
             let kind = &call.kind.names.kind;
-            format!("cannot delete {kind} {}: {}", object.name(), counted(&blocking, webhook.order))
+            let mut told = counted(&blocking, webhook.order);
+            if has_unseen {
+                told.push_str(if told.is_empty() { "" } else { "; " });
+                told.push_str(&format!("{UNSEEN} still refer to it"));
+            }
+            format!("cannot delete {kind} {}: {told}", object.name())
         }
         None => format!("it is still referred to by {}; change or delete those first", named.join(", ")),
     };

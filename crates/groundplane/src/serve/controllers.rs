@@ -15,12 +15,13 @@ use design_resources::controller::DesignController;
 use inventory::controllers::InventoryController;
 use platform::iam::Iam;
 use platform::iam::controller::IamController;
+use platform::iam::defined_controller::DefinedController;
 use platform::tenancy::controller::TenancyController;
 
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 8] = [
+const CHOICES: [&str; 9] = [
     Garbage::NAME,
     Namespaces::NAME,
     ClusterRoles::NAME,
@@ -28,6 +29,7 @@ const CHOICES: [&str; 8] = [
     InventoryController::NAME,
     DesignController::NAME,
     IamController::NAME,
+    DefinedController::NAME,
     TenancyController::NAME,
 ];
 
@@ -59,6 +61,10 @@ pub fn start(api: &Api, iam: &Arc<Iam>, asked: &str) -> Result<(), Failure> {
     if wanted(IamController::NAME) {
         let controller = Arc::new(IamController(iam.clone()));
         tokio::spawn(run_elected(controller, client(IamController::NAME), holder.clone()));
+    }
+    if wanted(DefinedController::NAME) {
+        let controller = Arc::new(DefinedController(iam.clone()));
+        tokio::spawn(run_elected(controller, client(DefinedController::NAME), holder.clone()));
     }
     if wanted(TenancyController::NAME) {
         let controller = Arc::new(TenancyController(iam.clone()));

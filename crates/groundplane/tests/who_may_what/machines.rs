@@ -136,7 +136,7 @@ async fn a_key_that_the_server_makes_is_in_a_secret_and_ends_with_its_account_it
         json!({"metadata": {"name": "robot-2"}, "spec": {"machineAccountName": "robot", "publicKey": "no"}});
     let refused = sent(admin, KEYS, &wrong).await.unwrap();
     assert_eq!(refused.code, 422, "{}", refused.text());
-    let tried = json!({"metadata": {"name": "robot-3"}, "spec": {"machineAccountName": "robot"}});
+    let tried = json!({"apiVersion": "iam.miloapis.com/v1alpha1", "kind": "MachineAccountKey", "metadata": {"name": "robot-3"}, "spec": {"machineAccountName": "robot"}});
     assert_eq!(sent(admin, &format!("{KEYS}?dryRun=All"), &tried).await.unwrap().code, 201);
     assert_eq!(admin.get(&format!("{secrets}/robot-3")).await.unwrap().code, 404);
     made(admin, secrets, &json!({"metadata": {"name": "robot-3"}})).await;

@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 mod asking;
+mod defined;
 mod every_endpoint;
 mod iam;
+mod leaks;
 mod machines;
 mod roles;
+mod secrets;
 mod tenancy;
 
 use http::Method;

@@ -68,11 +68,10 @@ async fn the_owner_of_an_organization_has_its_projects_and_nobody_else_s() {
     let acme = format!("{IAM}/namespaces/organization-acme/policybindings");
     made(&ann, &acme, &binding("cat", "project-viewer", "cat", on_object(RM, "Project", "acme-web"))).await;
     assert_eq!(cat.get(&format!("{web}/api/v1/namespaces/default/configmaps/m")).await.unwrap().code, 200);
-    assert_eq!(
-        cat.get(&format!("{web}/api/v1/namespaces/default/secrets")).await.unwrap().code,
-        403,
-        "not its secrets"
-    );
+    let secrets = format!("{web}/api/v1/namespaces/default/secrets");
+    made(&ann, &secrets, &json!({"metadata": {"name": "pin"}, "stringData": {"pin": "1234"}})).await;
+    let seen = cat.get(&format!("{secrets}/pin")).await.unwrap().json();
+    assert_eq!(seen["data"], json!({"pin": ""}), "not what its secrets hold");
     let write = sent(
         &cat,
         &format!("{web}/api/v1/namespaces/default/configmaps"),

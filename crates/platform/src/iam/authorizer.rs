@@ -8,6 +8,7 @@ use apiserver::api::Api;
 use apiserver::authz::{Attributes, Authorizer, Beside, Decision, Explained, Only, Rule, RulesFound};
 use apiserver::call::Call;
 use apiserver::catalog::{Catalog, Kinds};
+use apiserver::definitions::{self, GROUP as DEFINITIONS, PLURAL};
 use apiserver::keys::{self, Parts};
 use apiserver::plane::Plane;
 use apiserver::planes::PARENT;
@@ -124,7 +125,10 @@ fn parent<'a>(plane: &Plane, who: &'a Identity) -> Option<(&'a str, &'a str)> {
 
 impl Beside for Iam {
     fn wants(&self, parts: &Parts<'_>) -> bool {
-        if parts.group == GROUP || (parts.group == TENANCY && parts.plane.is_empty()) {
+        if parts.group == GROUP
+            || parts.group == DEFINITIONS
+            || (parts.group == TENANCY && parts.plane.is_empty())
+        {
             return true;
         }
         let index = self.index();
@@ -153,6 +157,11 @@ impl Beside for Iam {
                 self.index_mut().bind(&at, binding, uid.as_deref());
             }
             (GROUP, plural, object) => self.index_mut().take_in(plural, &at, object),
+            (DEFINITIONS, PLURAL, object) => {
+                let kind = object.and_then(|object| definitions::kind(object, 0, None));
+                let Index { defined, roles, .. } = &mut *self.index_mut();
+                defined.take_in(parts.plane, parts.name, kind, roles);
+            }
             (TENANCY, "projects", object) => self.index_mut().directory.project(parts.name, object),
             _ => {}
         }
@@ -186,8 +195,7 @@ impl Beside for Iam {
         for (subject, _) in index.directory.subjects_of(plane.as_str(), who) {
             for (selector, given) in index.policies.of(&subject).into_iter().flatten() {
                 let scope = Scope::of(selector, plane, namespace, whole.contains(&selector.to_string()));
-                let roles = given.keys().filter_map(|role| index.roles.get(role));
-                for text in roles.flat_map(|role| role.permissions()) {
+                for text in given.keys().flat_map(|role| index.permissions_in(role, plane.as_str())) {
                     let Some(permission) = Permission::parse(text) else { continue };
                     let Some(of) = scope.narrow(&permission, &catalog) else { continue };
                     found.entry(of).or_default().insert(permission.verb.to_owned());
@@ -210,7 +218,7 @@ impl Beside for Iam {
 
     fn prepare(&self, call: &Call, object: &mut Object) {
         if sign_in::is_about_accounts(call) {
-            sign_in::name(call, object);
+            sign_in::name(self, call, object);
         }
         match sign_in::is_about_keys(call) {
             true => sign_in::complete(self, call, object),

@@ -144,6 +144,7 @@ impl IamController {
                 let state = object.at("spec.state").cloned().unwrap_or_else(|| json!("Active"));
                 let email = machine_address(&at.plane, &at.namespace, &at.name);
                 put(object, "email", email.into());
+                put(object, "audience", self.0.audience().into());
                 put(object, "state", state.clone());
                 match state == "Inactive" {
                     true => {
@@ -161,7 +162,7 @@ impl IamController {
     fn role(&self, at: &At, object: &mut Object) -> Finding {
         let index = self.0.index();
         let effective =
-            index.effective(at).map(|role| role.permissions().iter().map(ToString::to_string).collect());
+            index.effective(at, "").map(|role| role.permissions().iter().map(ToString::to_string).collect());
         let effective: Vec<String> = effective.unwrap_or_default();
         let (missing, inherits_itself) = index.roles.faults(at);
         drop(index);
@@ -188,7 +189,7 @@ impl IamController {
     fn binding(&self, at: &At, plane: &Plane, api: &Api, object: &mut Object) -> Finding {
         put(object, "observedGeneration", object.generation().into());
         let role = at.role(object.at("spec.roleRef").unwrap_or(&Value::Null));
-        if self.0.index().effective(&role).is_none() {
+        if self.0.index().effective(&role, &at.plane).is_none() {
             return Finding::fails("Ready", "RoleNotFound", format!("there is no Role {role}"));
         }
         if let Some(reference) = object.at("spec.resourceSelector.resourceRef")

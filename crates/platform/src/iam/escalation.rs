@@ -87,7 +87,7 @@ impl Writer<'_> {
         if self.is_master || self.may("bind", "roles", &role.namespace, &role.name) {
             return Ok(());
         }
-        let effective = self.iam.index().effective(role).cloned();
+        let effective = self.iam.index().effective(role, self.call.plane.as_str()).cloned();
         let missing = || format!("there is no Role {:?} to bind; make it first", role.to_string());
         let effective = effective.ok_or_else(|| self.forbidden(missing()))?;
         let selectors = self.covering(selector);

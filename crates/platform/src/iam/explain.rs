@@ -41,7 +41,9 @@ fn told(grant: &Grant, permission: &Permission<'_>) -> Value {
 fn would_allow(index: &Index, permission: &Permission<'_>, place: &Place<'_>) -> Vec<Value> {
     let text = permission.to_string();
     let holding = index.roles.all().filter(|(at, role)| {
-        at.plane.is_empty() && &*at.namespace == SYSTEM_NAMESPACE && role.holds(&text, permission)
+        (at.plane.is_empty() || *at.plane == *place.plane)
+            && &*at.namespace == SYSTEM_NAMESPACE
+            && role.holds(&text, permission)
     });
     let mut roles: Vec<(usize, &At)> = holding.map(|(at, role)| (role.permissions().len(), at)).collect();
     // The one that gives least besides comes first.

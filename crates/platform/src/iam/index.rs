@@ -1,17 +1,18 @@
 //! Everything that decisions are made of, kept up with the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use apiserver::Identity;
 use apiserver::authz::Only;
 use krm::Object;
 
+use super::defined::{Defined, own_role};
 use super::directory::{Directory, namespace_of_organization};
 use super::machine_keys::MachineKeys;
 use super::permission::Permission;
 use super::policies::{Binding, Given, Policies};
-use super::roles::{At, Effective, Roles};
+use super::roles::{At, Effective, Roles, SYSTEM_NAMESPACE};
 use super::selector::{self, Place};
 use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
 
@@ -22,6 +23,8 @@ pub struct Index {
     pub directory: Directory,
     /// What machine accounts sign with.
     pub machine_keys: MachineKeys,
+    /// What users define.
+    pub defined: Defined,
     /// What roles grant.
     pub roles: Roles,
     /// Who has which role on what.
@@ -78,7 +81,7 @@ impl Index {
             return None;
         }
         let covering = place.covered_by(&self.directory);
-        self.first(&subjects, &covering, permission)
+        self.first(place.plane, &subjects, &covering, permission)
     }
 
     /// Every grant that gives somebody a permission on a place.
@@ -96,7 +99,9 @@ impl Index {
             let Some(grants) = self.policies.of(&subject) else { continue };
             for selector in &covering {
                 let Some((selector, given)) = grants.get_key_value(selector.as_str()) else { continue };
-                for (role, bindings) in given.iter().filter(|(role, _)| self.holds(role, &text, permission)) {
+                let holding =
+                    |given: &(&At, &BTreeSet<At>)| self.holds(given.0, place.plane, &text, permission);
+                for (role, bindings) in given.iter().filter(holding) {
                     found.extend(bindings.iter().map(|binding| Grant {
                         subject: told.clone(),
                         selector: selector.clone(),
@@ -111,6 +116,7 @@ impl Index {
 
     fn first(
         &self,
+        plane: &str,
         subjects: &[(String, String)],
         covering: &[String],
         permission: &Permission<'_>,
@@ -121,7 +127,7 @@ impl Index {
             for selector in covering {
                 let Some((selector, given)) = grants.get_key_value(selector.as_str()) else { continue };
                 let Some((role, bindings)) =
-                    given.iter().find(|(role, _)| self.holds(role, &text, permission))
+                    given.iter().find(|(role, _)| self.holds(role, plane, &text, permission))
                 else {
                     continue;
                 };
@@ -137,8 +143,22 @@ impl Index {
         None
     }
 
-    fn holds(&self, role: &At, text: &str, permission: &Permission<'_>) -> bool {
-        self.roles.get(role).is_some_and(|role| role.holds(text, permission))
+    /// Whether a role that is bound holds a permission in a plane.
+    pub fn holds(&self, role: &At, plane: &str, text: &str, permission: &Permission<'_>) -> bool {
+        let holds = |role: &At| self.roles.get(role).is_some_and(|role| role.holds(text, permission));
+        holds(role)
+            || (self.defined.has_any(plane)
+                && own_role(role, plane, permission.group).is_some_and(|own| holds(&own)))
+    }
+
+    /// Everything that a role grants in a plane.
+    pub fn permissions_in(&self, role: &At, plane: &str) -> BTreeSet<&str> {
+        let mut all = self.roles.get(role).map(|role| role.permissions()).unwrap_or_default();
+        for group in self.defined.groups(plane) {
+            let own = own_role(role, plane, group).and_then(|own| self.roles.get(&own));
+            all.extend(own.into_iter().flat_map(|own| own.permissions()));
+        }
+        all
     }
 
     /// Whether a grant on exactly these selectors gives somebody a permission.
@@ -149,14 +169,14 @@ impl Index {
         permission: &Permission<'_>,
         selectors: &[String],
     ) -> bool {
-        self.first(&self.directory.subjects_of(plane, who), selectors, permission).is_some()
+        self.first(plane, &self.directory.subjects_of(plane, who), selectors, permission).is_some()
     }
 
     /// The objects of a kind, or the namespaces, in which somebody has a permission that he has not on all of them.
     pub fn some_of(&self, who: &Identity, permission: &Permission<'_>, place: &Place<'_>) -> Only {
         let text = permission.to_string();
         let mut only = Only::default();
-        let gives = |given: &Given| given.keys().any(|role| self.holds(role, &text, permission));
+        let gives = |given: &Given| given.keys().any(|role| self.holds(role, place.plane, &text, permission));
         let single = selector::objects_of(place.plane, place.group, place.kind);
         let organizations = selector::objects_of("", TENANCY, ORGANIZATION);
         for (subject, _) in self.directory.subjects_of(place.plane, who) {
@@ -233,9 +253,10 @@ impl Index {
         }
     }
 
-    /// What a role grants, by name.
-    pub fn effective(&self, role: &At) -> Option<&Arc<Effective>> {
-        self.roles.get(role)
+    /// What a role grants that is bound in a plane.
+    pub fn effective(&self, role: &At, plane: &str) -> Option<&Arc<Effective>> {
+        let own = || self.roles.get(&At { plane: plane.into(), ..role.clone() });
+        self.roles.get(role).or_else(|| own().filter(|_| &*role.namespace == SYSTEM_NAMESPACE))
     }
 }
 

@@ -41,6 +41,18 @@ impl At {
     }
 }
 
+impl At {
+    /// The roles that a reference means: in a project one of the system may also be of the project's own, for a kind that is
+    /// defined there.
+    fn roles(&self, reference: &Value) -> Vec<At> {
+        let role = self.role(reference);
+        let is_system = role.plane.is_empty() && &*role.namespace == SYSTEM_NAMESPACE;
+        let own =
+            (is_system && !self.plane.is_empty()).then(|| At { plane: self.plane.clone(), ..role.clone() });
+        std::iter::once(role).chain(own).collect()
+    }
+}
+
 impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.namespace.is_empty() {
@@ -100,6 +112,8 @@ struct Role {
 #[derive(Debug, Default)]
 pub struct Roles {
     roles: HashMap<At, Role>,
+    /// Those of kinds that users define. One of the same name that is written counts beside it.
+    derived: HashMap<At, Role>,
     /// By role, those that inherit from it; it need not be there.
     heirs: HashMap<At, BTreeSet<At>>,
     effective: HashMap<At, Arc<Effective>>,
@@ -123,6 +137,27 @@ impl Roles {
         if self.roles.remove(at).is_some() {
             self.flatten(at);
         }
+    }
+
+    /// Takes in what a role grants because of the kinds that are defined.
+    pub fn derive(&mut self, at: &At, object: &Object) {
+        let role = Role::read(at, object);
+        for parent in &role.inherits {
+            self.heirs.entry(parent.clone()).or_default().insert(at.clone());
+        }
+        self.derived.insert(at.clone(), role);
+        self.flatten(at);
+    }
+
+    /// No kind is defined any more because of which the role would grant anything.
+    pub fn underive(&mut self, at: &At) {
+        if self.derived.remove(at).is_some() {
+            self.flatten(at);
+        }
+    }
+
+    fn is_there(&self, at: &At) -> bool {
+        self.roles.contains_key(at) || self.derived.contains_key(at)
     }
 
     /// What a role grants; nothing if it is not there.
@@ -149,8 +184,7 @@ impl Roles {
     /// The roles that a role inherits from but that are not there, and whether it inherits from itself.
     pub fn faults(&self, at: &At) -> (Vec<At>, bool) {
         let Some(role) = self.roles.get(at) else { return (Vec::new(), false) };
-        let missing =
-            role.inherits.iter().filter(|parent| !self.roles.contains_key(parent)).cloned().collect();
+        let missing = role.inherits.iter().filter(|parent| !self.has_in(at, parent)).cloned().collect();
         let mut seen = BTreeSet::new();
         let mut open: Vec<&At> = role.inherits.iter().collect();
         while let Some(next) = open.pop() {
@@ -161,6 +195,12 @@ impl Roles {
             }
         }
         (missing, seen.contains(at))
+    }
+
+    /// Whether a role is there, or one of the project's own that is meant as well.
+    fn has_in(&self, heir: &At, role: &At) -> bool {
+        let twin = |plane: &Arc<str>| self.is_there(&At { plane: plane.clone(), ..role.clone() });
+        self.is_there(role) || twin(&heir.plane) || (&*role.namespace == SYSTEM_NAMESPACE && twin(&"".into()))
     }
 
     /// Those whose permissions depend on a role, itself included.
@@ -177,6 +217,8 @@ impl Roles {
 
     fn unlink(&mut self, at: &At) {
         let inherits = self.roles.get(at).map(|role| role.inherits.clone()).unwrap_or_default();
+        let stays = |parent: &At| self.derived.get(at).is_some_and(|role| role.inherits.contains(parent));
+        let inherits: Vec<At> = inherits.into_iter().filter(|parent| !stays(parent)).collect();
         for parent in inherits {
             if let Some(heirs) = self.heirs.get_mut(&parent) {
                 heirs.remove(at);
@@ -189,7 +231,7 @@ impl Roles {
 
     fn flatten(&mut self, changed: &At) {
         for at in self.heirs_of(changed) {
-            if !self.roles.contains_key(&at) {
+            if !self.is_there(&at) {
                 self.effective.remove(&at);
                 continue;
             }
@@ -206,7 +248,7 @@ impl Roles {
             if !seen.insert(next.clone()) {
                 continue;
             }
-            if let Some(role) = self.roles.get(next) {
+            for role in [self.roles.get(next), self.derived.get(next)].into_iter().flatten() {
                 found.extend(role.permissions.iter().cloned());
                 open.extend(&role.inherits);
             }
@@ -219,7 +261,7 @@ impl Role {
         let list = |path: &str| object.at(path).and_then(Value::as_array).into_iter().flatten();
         Role {
             permissions: list("spec.includedPermissions").filter_map(Value::as_str).map(Arc::from).collect(),
-            inherits: list("spec.inheritedRoles").map(|reference| at.role(reference)).collect(),
+            inherits: list("spec.inheritedRoles").flat_map(|reference| at.roles(reference)).collect(),
         }
     }
 }

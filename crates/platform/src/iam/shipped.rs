@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use apiserver::authz::REVEAL;
 use apiserver::catalog::Kinds;
 use apiserver::discovery::verbs_of_subresources;
 use apiserver::plane::Plane;
 use krm::Object;
-use krm::kind::{Kind, Planes};
+use krm::kind::{Kind, Origin, Planes};
 use serde_json::{Value, json};
 
 use super::permission::CORE;
@@ -39,12 +40,13 @@ pub fn objects(kinds: &Kinds) -> Vec<Object> {
     all
 }
 
-/// The kinds that are served anywhere, those of the root first.
+/// The kinds that ship, those of the root first.
 pub fn served(kinds: &Kinds) -> Vec<Arc<Kind>> {
     let (root, project) = (kinds.of(&Plane::root()), kinds.of(&Plane::project("-")));
+    let ships = |kind: &&Arc<Kind>| kind.origin == Origin::BuiltIn;
     let only_in_projects =
         project.all().filter(|kind| root.resource(&kind.group, &kind.names.plural).is_none());
-    root.all().chain(only_in_projects).cloned().collect()
+    root.all().chain(only_in_projects).filter(ships).cloned().collect()
 }
 
 /// What a group is called in permissions and roles.
@@ -64,7 +66,7 @@ pub fn protected_resource(kind: &Kind) -> Object {
         "kind": kind.names.kind,
         "singular": kind.names.singular,
         "plural": kind.names.plural,
-        "permissions": VERBS.into_iter().filter(|verb| kind.takes(verb)).collect::<Vec<_>>(),
+        "permissions": VERBS.into_iter().filter(|verb| kind.takes(verb)).chain(reveals(kind)).collect::<Vec<_>>(),
     });
     let parents = parents(kind);
     if !parents.is_empty() {
@@ -77,6 +79,11 @@ pub fn protected_resource(kind: &Kind) -> Object {
     }
     let name = format!("{}-{}", service(&kind.group), kind.names.singular);
     made("ProtectedResource", "", &name, BTreeMap::new(), None, spec)
+}
+
+/// What it takes to see the values of a kind that are secret, beside seeing that they are there.
+fn reveals(kind: &Kind) -> impl Iterator<Item = &'static str> {
+    (kind.secret && kind.takes("get")).then_some(REVEAL).into_iter()
 }
 
 /// What objects of a kind may belong to.
@@ -94,7 +101,7 @@ fn parents(kind: &Kind) -> Vec<&'static str> {
 }
 
 /// The roles of a group: viewer, editor, admin and operator.
-fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
+pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
     let (mut view, mut edit, mut admin, mut operate) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for kind in kinds {
@@ -103,19 +110,21 @@ fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
             verbs.iter().filter(|verb| kind.takes(verb)).map(|verb| may(verb))
         };
         let reads = match Told::of(kind) {
-            Told::Openly => &mut view,
-            Told::ToWriters => &mut edit,
+            Told::Openly | Told::ToWriters => &mut view,
             Told::ToAdmins => &mut admin,
         };
         reads.extend(taken(READ));
+        edit.extend(reveals(kind).map(&may));
         let writes = match Told::of(kind) {
             Told::ToAdmins => &mut admin,
             Told::Openly if is_question(kind) => &mut view,
             _ => &mut edit,
         };
         writes.extend(taken(WRITE));
-        if Told::of(kind) == Told::Openly && kind.takes("get") {
-            operate.extend(taken(OPERATE));
+        match Told::of(kind) {
+            Told::Openly if kind.takes("get") => operate.extend(taken(OPERATE)),
+            Told::ToWriters => operate.extend(taken(READ)),
+            _ => {}
         }
         let version = kind.versions.iter().find(|version| version.served).unwrap_or_else(|| kind.stored());
         for (part, verbs) in verbs_of_subresources(kind, version) {
@@ -123,7 +132,7 @@ fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
                 let may = format!("{}/{}/{part}.{verb}", service(group), kind.names.plural);
                 let role = match (Told::of(kind), part, *verb) {
                     (Told::ToAdmins, ..) => &mut admin,
-                    (Told::Openly, _, "get") => &mut view,
+                    (_, _, "get") => &mut view,
                     // Status is what controllers say, and finalizing is theirs too.
                     (_, "status" | "finalize", "update" | "patch") => &mut operate,
                     _ => &mut edit,
@@ -154,7 +163,7 @@ fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
 enum Told {
     /// Everybody who may see the group.
     Openly,
-    /// Those who may write it.
+    /// That it is there to everybody who may see the group, and its values to those who may write it.
     ToWriters,
     /// Those who may do everything.
     ToAdmins,
@@ -226,7 +235,7 @@ fn roles_over_all(groups: &BTreeMap<&str, Vec<&Kind>>) -> Vec<Object> {
         over(
             "project-viewer",
             "Project Viewer",
-            "Sees a project and what is in it, without its secrets.",
+            "Sees a project and what is in it, without the values of its secrets.",
             projects(READ),
             in_projects("viewer"),
         ),

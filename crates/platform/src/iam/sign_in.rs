@@ -50,13 +50,14 @@ pub fn is_about_accounts(call: &Call) -> bool {
     call.kind.group == GROUP && call.kind.names.plural == "machineaccounts" && call.subresource.is_empty()
 }
 
-/// An account says from the start under which name it signs in.
-pub fn name(call: &Call, account: &mut Object) {
+/// An account says from the start under which name it signs in, and for whom.
+pub fn name(iam: &Iam, call: &Call, account: &mut Object) {
     let Some(mut status) = account.get("status").cloned().filter(|status| status.get("email").is_none())
     else {
         return;
     };
     status["email"] = machine_address(call.plane.as_str(), &call.namespace, account.name()).into();
+    status["audience"] = iam.audience().into();
     account.set("status", Some(status));
 }
 

@@ -150,7 +150,7 @@ impl TenancyController {
 
     async fn bind(&self, client: &Client, role: &At, binding: &Object, now: &str) -> Value {
         let mut told = json!({ "name": &*role.name, "namespace": &*role.namespace });
-        if self.0.index().effective(role).is_none() {
+        if self.0.index().effective(role, "").is_none() {
             told["status"] = "Failed".into();
             told["message"] =
                 format!("role '{}' not found in namespace '{}'", role.name, role.namespace).into();

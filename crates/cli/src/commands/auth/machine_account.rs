@@ -88,8 +88,7 @@ async fn make(
         made => made?,
     };
     let address = account["status"]["email"].as_str().unwrap_or_default().to_owned();
-    let issuer = client.value(&Ask::get("/.well-known/openid-configuration")).await?;
-    let audience = issuer["issuer"].as_str().unwrap_or_default();
+    let audience = account["status"]["audience"].as_str().unwrap_or_default();
     let (private, public) = signing::new_pair()?;
     let mut spec = json!({"machineAccountName": arguments.name, "publicKey": public});
     if let Some(until) = until {

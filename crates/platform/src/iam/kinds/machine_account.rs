@@ -44,6 +44,9 @@ pub struct MachineAccountStatus {
     /// Under which name it signs in: `<name>@<namespace>.<project>.<suffix>`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub email: String,
+    /// For whom the tokens are that it signs: this server, as `aud`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub audience: String,
     /// Whether it may be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,

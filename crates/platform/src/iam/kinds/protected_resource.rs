@@ -1,6 +1,6 @@
 //! ProtectedResource: a kind that permissions are about. Registering it is what makes its permissions valid.
 
-use krm::kind::{Declaration, Metadata, Planes, Resource};
+use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,6 @@ impl Resource for ProtectedResource {
 
     fn declare() -> Declaration<ProtectedResource> {
         let declaration = Declaration::cluster()
-            .planes(Planes::Root)
             .status()
             .selects(&["spec.serviceRef.name", "spec.kind"])
             .prepare(pending)
