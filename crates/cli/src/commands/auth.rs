@@ -75,7 +75,7 @@ struct WhoAmI {
     output: Option<String>,
 }
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "get",
     "list",
     "watch",
@@ -92,6 +92,7 @@ const VERBS: [&str; 16] = [
     "sign",
     "escalate",
     "attest",
+    "reveal",
 ];
 const PATH_VERBS: [&str; 8] = ["get", "put", "post", "head", "options", "delete", "patch", "*"];
 
