@@ -1,8 +1,10 @@
 //! What the server keeps in mind of the store's content: kinds that users defined, and rights.
 
+use std::time::Duration;
+
 use krm::Object;
 use store::{Key, Snapshot, Version, Watch};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::api::Api;
 use crate::definitions::Definitions;
@@ -11,6 +13,9 @@ use crate::keys;
 use crate::population::Population;
 use crate::retention::Policies;
 use crate::rights::Rights;
+
+/// After this it is looked again whether a commit was handed on.
+const HANDED_ON: Duration = Duration::from_millis(5);
 
 /// Everything that follows the store.
 pub struct Followers {
@@ -22,6 +27,8 @@ pub struct Followers {
     pub population: Population,
     /// Everything up to here was taken in.
     reached: watch::Sender<u64>,
+    /// Somebody waits for more to be taken in.
+    wanted: Notify,
 }
 
 impl Default for Followers {
@@ -38,6 +45,7 @@ impl Followers {
             rights,
             population: Population::default(),
             reached: watch::Sender::new(0),
+            wanted: Notify::new(),
         }
     }
 
@@ -70,7 +78,12 @@ impl Followers {
     /// Follows the store until it is closed.
     pub async fn follow(&self, api: &Api, mut watch: Watch) -> store::Result<()> {
         loop {
-            for event in watch.next().await? {
+            let events = tokio::select! {
+                events = watch.next() => events?,
+                // A commit that changes no object, such as one of a lease, wakes nobody: it is passed when asked for.
+                () = self.wanted.notified() => watch.ready()?,
+            };
+            for event in events {
                 if event.before().is_some() != event.after().is_some() {
                     self.population.count(event.key(), event.after().is_some());
                 }
@@ -96,8 +109,12 @@ impl Followers {
     /// Waits until everything up to a version was taken in.
     pub async fn caught_up(&self, version: Version) {
         let mut reached = self.reached.subscribe();
-        // The sender lives as long as this does.
-        let _ = reached.wait_for(|reached| *reached >= version.get()).await;
+        while *reached.borrow_and_update() < version.get() {
+            self.wanted.notify_one();
+            // The sender lives as long as this does; what was committed may take a moment to be handed on.
+            let arrived = reached.wait_for(|reached| *reached >= version.get());
+            let _ = tokio::time::timeout(HANDED_ON, arrived).await;
+        }
     }
 
     async fn take_in(&self, api: &Api, key: &Key, after: Option<(&Object, Version)>) {

@@ -170,6 +170,19 @@ async fn rbac_means_what_it_means_in_kubernetes_and_every_reveal_is_noted_down()
     while noted(&town) != expected {
         super::iam::again(&mut tries).await;
     }
+    let query = json!({
+        "apiVersion": "activity.miloapis.com/v1alpha1", "kind": "AuditLogQuery",
+        "spec": {"startTime": "now-1h", "endTime": "now", "filter": "secretValues == 'revealed' && verb == 'get'"},
+    });
+    let path = format!("{PLANE}/apis/activity.miloapis.com/v1alpha1/auditlogqueries");
+    let told = made(&town.admin, &path, &query).await;
+    let who: Vec<&str> = told["status"]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|event| event["user"]["username"].as_str())
+        .collect();
+    assert_eq!(who, ["eve", "rob"], "the newest first: {told}");
     assert!(!holds(&std::fs::read_to_string(town.server.data().join("audit.log")).unwrap()));
 }
 

@@ -28,6 +28,7 @@ static AUDIT: LazyLock<Value> = LazyLock::new(|| {
         "objectRef": { "type": "object", "properties": {
             "apiGroup": text(), "namespace": text(), "resource": text(), "name": text(),
         } },
+        "secretValues": text(),
     } })
 });
 
@@ -92,6 +93,7 @@ impl AuditFilter {
                 "resource": of("objectRef", "resource"), "name": of("objectRef", "name"),
             },
         });
+        seen["secretValues"] = of("annotations", apiserver::secrets::AUDITED).into();
         seen["requestReceivedTimestamp"] = event["requestReceivedTimestamp"].clone();
         expression.holds(&seen).unwrap_or(false)
     }

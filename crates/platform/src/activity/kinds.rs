@@ -165,7 +165,7 @@ fn activity_query() -> Value {
 }
 
 fn audit_log_query() -> Value {
-    let more = json!({ "filter": text("An expression over verb, auditID, requestReceivedTimestamp, user, responseStatus.code and objectRef.") });
+    let more = json!({ "filter": text("An expression over verb, auditID, requestReceivedTimestamp, user, responseStatus.code, objectRef and secretValues.") });
     spec(fields(more), &["startTime", "endTime"])
 }
 
