@@ -62,7 +62,7 @@ fn a_shell_is_offered_commands_flags_types_and_names() {
             .collect::<Vec<_>>()
     };
     assert_eq!(offered("desc"), ["describe"]);
-    assert_eq!(offered("auth ''"), ["can-i", "whoami", "why"]);
+    assert_eq!(offered("auth ''"), ["can-i", "whoami", "why", "machine-account", "machine-token"]);
     assert_eq!(offered("get configm"), ["configmaps"]);
     assert_eq!(offered("get secrets,configm"), ["secrets,configmaps"]);
     assert_eq!(offered("get cm ket"), ["kettle-settings"]);
