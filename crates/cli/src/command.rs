@@ -5,7 +5,7 @@ use clap::Subcommand;
 use crate::commands::{
     activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete,
     describe, diff, doctor, edit, events, explain, get, history, login, marks, options, patch, plan,
-    referrers, restore, rotate_keys, search, support_bundle, undo, version, wait,
+    referrers, replace, restore, rotate_keys, search, support_bundle, undo, version, wait,
 };
 use crate::failure::Failure;
 use crate::session::Session;
@@ -23,6 +23,7 @@ pub enum Command {
     Diff(diff::Arguments),
     Edit(edit::Arguments),
     Patch(patch::Arguments),
+    Replace(replace::Arguments),
     Label(marks::LabelArguments),
     Annotate(marks::AnnotateArguments),
     Delete(delete::Arguments),
@@ -77,6 +78,7 @@ impl Command {
             Command::Diff(arguments) => diff::run(arguments, session).await,
             Command::Edit(arguments) => edit::run(arguments, session).await,
             Command::Patch(arguments) => patch::run(arguments, session).await,
+            Command::Replace(arguments) => replace::run(arguments, session).await,
             Command::Label(arguments) => marks::label(arguments, session).await,
             Command::Annotate(arguments) => marks::annotate(arguments, session).await,
             Command::Delete(arguments) => delete::run(arguments, session).await,

@@ -26,6 +26,7 @@ pub mod options;
 pub mod patch;
 pub mod plan;
 pub mod referrers;
+pub mod replace;
 pub mod restore;
 pub mod rotate_keys;
 pub mod search;

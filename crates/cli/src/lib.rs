@@ -13,6 +13,7 @@ mod failure;
 pub mod fetch;
 mod flags;
 mod global;
+mod gotemplate;
 mod kubeconfig;
 mod locate;
 mod manifests;

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// They work with our servers as far as there is something for them to work on.
-const THEIRS: [&str; 24] = [
+const THEIRS: [&str; 23] = [
     "attach",
     "autoscale",
     "certificate",
@@ -19,7 +19,6 @@ const THEIRS: [&str; 24] = [
     "plugin",
     "port-forward",
     "proxy",
-    "replace",
     "rollout",
     "run",
     "scale",

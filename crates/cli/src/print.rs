@@ -14,6 +14,7 @@ use krm::jsonpath::{JsonPath, Template};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::gotemplate::GoTemplate;
 use crate::names;
 
 pub use columns::CustomColumns;
@@ -39,10 +40,11 @@ pub enum Output {
     /// The same as a list in JSON.
     JsonPathAsJson(Template),
     Columns(CustomColumns),
+    /// What a template of Go's makes of it.
+    GoTemplate(Box<GoTemplate>),
 }
 
-const ALLOWED: &str =
-    "custom-columns,custom-columns-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,wide,yaml";
+const ALLOWED: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,templatefile,wide,yaml";
 
 impl Output {
     /// Reads the value of `-o`; none is a table.
@@ -78,11 +80,35 @@ impl Output {
             "custom-columns-file" => {
                 Ok(Output::Columns(CustomColumns::of_file(&read(argument("FILE")?)?, no_headers)?))
             }
+            "go-template" | "template" => go_template(argument("'{{.metadata.name}}'")?),
+            "go-template-file" | "templatefile" => go_template(&read(argument("FILE")?)?),
             other => Err(Failure::usage(format!(
                 "unable to match a printer suitable for the output format {}, allowed formats are: {ALLOWED}",
                 krm::field::quote(other)
             ))),
         }
+    }
+
+    /// The same where the template may be given apart from `-o`, and may want fields to be there.
+    pub fn with_template(
+        text: Option<&str>,
+        template: Option<&str>,
+        missing_keys_fail: bool,
+        no_headers: bool,
+    ) -> Result<Output, Failure> {
+        let output = match template.filter(|template| !template.is_empty()) {
+            None => Output::parse(text, no_headers)?,
+            Some(template) => {
+                let form = text.filter(|form| !form.is_empty()).unwrap_or("go-template");
+                Output::parse(Some(&format!("{form}={template}")), no_headers)?
+            }
+        };
+        Ok(match output {
+            Output::GoTemplate(template) if missing_keys_fail => {
+                Output::GoTemplate(Box::new(template.missing_keys_fail()))
+            }
+            output => output,
+        })
     }
 
     /// Whether the server's table is what is printed.
@@ -110,8 +136,25 @@ impl Output {
                 writeln!(out, "{}", krm::encode::to_json_pretty(&Value::Array(found)))?;
             }
             Output::Columns(columns) => columns.print(out, &objects(found).collect::<Vec<_>>())?,
+            Output::GoTemplate(template) => {
+                let text = template.render(found).map_err(|why| {
+                    let source = krm::field::quote(template.source());
+                    Failure::other(format!("error executing template {source}: {why}"))
+                })?;
+                out.write_all(&text)?;
+            }
         }
         Ok(())
+    }
+}
+
+fn go_template(text: &str) -> Result<Output, Failure> {
+    match GoTemplate::parse(text) {
+        Ok(template) => Ok(Output::GoTemplate(Box::new(template))),
+        Err(wrong) => {
+            let told = format!("error parsing template {text}, {}", wrong.message);
+            Err(Failure::other(told).note(wrong.excerpt))
+        }
     }
 }
 

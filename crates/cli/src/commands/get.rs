@@ -34,9 +34,18 @@ pub struct Arguments {
     pub files: FileFlags,
 
     /// The form: wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE,
-    /// custom-columns=NAME:PATH,…, custom-columns-file=FILE.
+    /// go-template=TEMPLATE, go-template-file=FILE, custom-columns=NAME:PATH,…, custom-columns-file=FILE.
     #[arg(long, short, value_name = "FORM")]
     pub output: Option<String>,
+
+    /// The template, or the file with it, where -o only says which kind of template it is; go-template if nothing does.
+    #[arg(long, value_name = "TEMPLATE")]
+    pub template: Option<String>,
+
+    /// Whether a template may name fields that are not there.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
+        default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub allow_missing_template_keys: bool,
 
     #[command(flatten)]
     pub selection: Selection,
@@ -110,6 +119,7 @@ Examples:
   groundplane get kettles -l colour=red --sort-by .spec.litres
   groundplane get kettles --as-of 2026-11-10T09:00:00Z   how it was last Tuesday
   groundplane get kettles -o jsonpath='{.items[*].metadata.name}'
+  groundplane get secret bmc -o go-template='{{.data.password | base64decode}}'
   groundplane get kettles --watch";
 
 /// What was asked for, read.
@@ -127,7 +137,12 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if let Some(path) = &arguments.raw {
         return raw(path, session).await;
     }
-    let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
+    let output = Output::with_template(
+        arguments.output.as_deref(),
+        arguments.template.as_deref(),
+        !arguments.allow_missing_template_keys,
+        arguments.no_headers,
+    )?;
     let sort = arguments.sort_by.as_deref().map(SortBy::parse).transpose()?;
     let as_of = arguments.as_of.as_deref().map(flags::moment).transpose()?;
     if arguments.words.is_empty() && arguments.files.is_empty() {

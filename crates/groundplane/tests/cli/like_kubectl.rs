@@ -17,9 +17,9 @@ fn same(ground: &Ground, kubectl: &Path, line: &str) {
     let theirs = ground.kubectl(kubectl, line);
     let ours = ground.told(line);
     assert_eq!(ageless(&ours.out), ageless(&theirs.out), "stdout of: {line}\n{}", theirs.err);
-    // What we add to it is a hint below.
-    let err: String =
-        ours.err.lines().filter(|line| !line.starts_with("hint: ")).map(|line| format!("{line}\n")).collect();
+    // What we add to it is a hint or an excerpt below.
+    let is_theirs = |line: &&str| !line.starts_with("hint: ") && !line.starts_with("  ");
+    let err: String = ours.err.lines().filter(is_theirs).map(|line| format!("{line}\n")).collect();
     assert_eq!(err, theirs.err.replace("kubectl", "groundplane"), "stderr of: {line}");
     let code = if ours.code == 2 { 1 } else { ours.code };
     assert_eq!(code, theirs.code, "exit code of: {line}");
@@ -109,6 +109,159 @@ fn get_in_every_form() {
         get --raw /nonsense
         "#,
     );
+}
+
+#[test]
+fn go_templates() {
+    all_same(
+        r#"
+        get kettle whistler -n kitchen -o go-template='{{.metadata.name}} {{.spec.litres}} {{.kind}}'
+        get kettle whistler -n kitchen -o template='{{.spec}}'
+        get kettle whistler -n kitchen --template='{{.spec.tags}}{{"\n"}}'
+        get kettle whistler -n kitchen -o go-template --template={{.metadata.labels.app}}
+        get kettle whistler -n kitchen -o jsonpath --template={.metadata.name}
+        get kettles -n kitchen -o go-template='{{range .items}}{{.metadata.name}}{{"\t"}}{{.spec.litres}}{{"\n"}}{{end}}'
+        get kettles -n kitchen -o go-template='{{range $i, $k := .items}}{{if $i}},{{end}}{{$k.metadata.name}}{{end}}'
+        get kettles -n kitchen -o go-template='{{range .items}}{{if gt .spec.litres 2}}{{.metadata.name}} {{else}}- {{end}}{{end}}'
+        get kettles -n kitchen -o go-template='{{len .items}} {{.kind}} {{.apiVersion}} {{.metadata}}'
+        get kettle whistler -n kitchen -o go-template='{{with .metadata}}{{.name}}{{end}}{{with .nothing}}a{{else}}b{{end}}'
+        get kettle whistler -n kitchen -o go-template='{{range $k, $v := .metadata.labels}}{{printf "%s=%q " $k $v}}{{end}}'
+        get kettle whistler -n kitchen -o go-template='{{index .metadata.labels "app"}} {{(index .spec.parts 0).name}} {{.missing}} {{.missing.more}}'
+        get kettle whistler -n kitchen -o go-template='{{print 1 2 "a" .spec.litres nil}} {{println .kind true}}'
+        get kettle whistler -n kitchen -o go-template='{{printf "%v|%s|%-9s|%5d|%05.1f|%x|%T|%d" .spec.tags .kind .kind .spec.litres 2.5 .kind .spec .kind}}'
+        get kettle whistler -n kitchen -o go-template='{{and .kind .metadata.name}} {{or .nothing .kind}} {{not .kind}} {{eq .kind "Pot" "Kettle"}} {{ne 1 2}}'
+        get secrets -n kitchen -o go-template='{{range .items}}{{range $k, $v := .data}}{{$k}}={{$v | base64decode}};{{end}}{{end}}'
+        get kettle whistler -n kitchen -o go-template='{{define "n"}}[{{.}}]{{end}}{{template "n" .metadata.name}}'
+        get kettle whistler -n kitchen -o go-template='{{- /* nothing */ -}}  {{.kind -}}  !'
+        get kettle whistler -n kitchen -o go-template=
+        get kettle whistler -n kitchen -o go-template='{{.kind'
+        get kettle whistler -n kitchen -o go-template='{{nothing .kind}}'
+        get kettle whistler -n kitchen -o go-template='{{if .kind}}'
+        get kettle whistler -n kitchen -o go-template='{{$x}}'
+        get kettle whistler -n kitchen -o go-template-file=missing.tmpl
+        "#,
+    );
+}
+
+/// kubectl writes all of the object to stdout then; the sentence is the same.
+#[test]
+fn go_templates_that_fail() {
+    let Some(kubectl) = kubectl() else { return };
+    let ground = kitchen();
+    for template in [
+        "{{.kind.more}}",
+        "{{len .spec.litres}}",
+        "{{index .spec.parts 9}}",
+        "{{index .nothing \"a\"}}",
+        "{{eq .kind 1}}",
+        "{{range .kind}}{{end}}",
+        "{{.kind | base64decode}}",
+        "{{.spec.litres | base64decode}}",
+        "{{len}}",
+        "{{len .nothing}}",
+        "{{lt .kind .spec}}",
+    ] {
+        let line = format!("get kettle whistler -n kitchen -o go-template='{template}'");
+        let (ours, theirs) = (ground.told(&line), ground.kubectl(&kubectl, &line));
+        assert_eq!((ours.err, ours.code), (theirs.err, theirs.code), "{template}");
+        assert_eq!(ours.out, "", "{template}");
+    }
+    let line =
+        "get kettle whistler -n kitchen -o go-template={{.nothing}} --allow-missing-template-keys=false";
+    assert_eq!(ground.told(line).err, ground.kubectl(&kubectl, line).err);
+}
+
+fn with_events() -> Ground {
+    let ground = kitchen();
+    let event = |name: &str, namespace: &str, kind: &str, rest: &str| {
+        let version = if kind == "Kettle" { "example.com/v1" } else { "v1" };
+        format!(
+            "{{apiVersion: v1, kind: Event, metadata: {{name: {name}, namespace: {namespace}}}, involvedObject: {{kind: {kind}, \
+             apiVersion: {version}, name: whistler, namespace: {namespace}}}, {rest}}}\n---\n"
+        )
+    };
+    let of = |day: u8| format!("2020-01-{day:02}T00:00:00Z");
+    let mut all = event(
+        "a",
+        "kitchen",
+        "Kettle",
+        &format!(
+            "type: Normal, reason: Boiled, message: 'it whistles ', firstTimestamp: '{0}', lastTimestamp: '{0}'",
+            of(9)
+        ),
+    );
+    all += &event(
+        "b",
+        "kitchen",
+        "Kettle",
+        &format!(
+            "type: Warning, reason: Dry, message: no water, firstTimestamp: '{}', lastTimestamp: '{}', count: 3",
+            of(1),
+            of(5)
+        ),
+    );
+    all += &event("c", "kitchen", "ConfigMap", "type: Normal, reason: Read, message: \"a\\e[31mred\"");
+    all += &event(
+        "d",
+        "default",
+        "Kettle",
+        &format!(
+            "type: Normal, reason: Cold, message: x, firstTimestamp: '{0}', lastTimestamp: '{0}'",
+            of(2)
+        ),
+    );
+    ground.run_with("apply -f -", &all);
+    ground
+}
+
+#[test]
+fn events() {
+    let Some(kubectl) = kubectl() else { return };
+    let ground = with_events();
+    for line in [
+        "events -n kitchen",
+        "events -A",
+        "events -A --no-headers",
+        "events -n kitchen --types=Warning",
+        "events -n kitchen --types=normal,warning",
+        "events -n kitchen --types=Odd",
+        "events -n kitchen --for kettle/whistler",
+        "events -n kitchen --for ket/whistler --types Warning",
+        "events -n kitchen --for whistler",
+        "events -n kitchen --for kettle/brass",
+        "events -n nowhere",
+        "events -n nowhere -o json",
+        "events -n kitchen -o name",
+        "events -n kitchen -o jsonpath='{.kind} {.items[*].reason}'",
+        "events -n kitchen -o go-template='{{range .items}}{{.reason}} {{end}}'",
+    ] {
+        same(&ground, &kubectl, line);
+    }
+}
+
+#[test]
+fn events_as_they_come() {
+    use std::io::{BufRead, BufReader};
+    let ground = with_events();
+    let words = crate::program::words("events -n kitchen --for kettle/whistler -w");
+    let mut child = ground
+        .command(Path::new(crate::program::GROUNDPLANE), &words)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("LAST SEEN"));
+    assert!(lines.next().unwrap().ends_with("Normal   Boiled   Kettle/whistler   it whistles"));
+    assert!(lines.next().unwrap().ends_with("Dry      Kettle/whistler   no water"));
+    ground.run("delete event a -n kitchen");
+    ground.run_with(
+        "create -f -",
+        "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: kitchen}, type: Normal, reason: Refilled, message: new, \
+         involvedObject: {kind: Kettle, apiVersion: example.com/v1, name: whistler, namespace: kitchen}}",
+    );
+    assert!(lines.next().unwrap().ends_with("Refilled   Kettle/whistler   new"), "what is gone is no news");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
@@ -271,6 +424,22 @@ fn creating_applying_and_deleting() {
         r#"
         create -f pot.yaml
         create -f pot.yaml
+        replace -f pot.yaml
+        replace -f pot.yaml --dry-run=server
+        replace -f pot.yaml --dry-run=client
+        replace -f pot.yaml -o name
+        replace -f pan.yaml
+        replace --force -f pot.yaml
+        replace --force -f pan.yaml
+        replace --force -f pan.yaml -o name
+        replace -f both
+        replace -f bad.yaml -n kitchen
+        replace -f missing.yaml
+        replace -f pot.yaml --grace-period=1
+        replace -f pot.yaml --timeout=1s
+        replace --force -f pot.yaml --dry-run=server
+        replace
+        delete -f pan.yaml
         create namespace pantry
         create namespace pantry
         create namespace Bad_Name

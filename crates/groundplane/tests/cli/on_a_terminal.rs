@@ -72,12 +72,14 @@ fn kitchen() -> Ground {
 }
 
 /// A line for each command, and for what is often seen of it; what each changes is undone by the next.
-const LINES: [&str; 60] = [
+const LINES: [&str; 64] = [
     "get kettles -n kitchen",
     "get kettles,cm -n kitchen -o wide",
     "get kettles -A --show-labels",
     "get kettle missing -n kitchen",
     "get kettels -n kitchen",
+    "get kettles -n kitchen -o go-template='{{range .items}}{{.metadata.name}} {{end}}'",
+    "get kettles -n kitchen -o go-template='{{range .items}}{{nam .metadata}}{{end}}'",
     "apply -f new.yaml --dry-run=server",
     "apply -f new.yaml",
     "delete -f new.yaml",
@@ -100,6 +102,8 @@ const LINES: [&str; 60] = [
     "create configmap settings",
     "patch configmap row-0 -p '{\"data\":{\"height\":\"43\"}}' --message 'one more'",
     "patch kettle whistler -n kitchen --type=merge -p '{\"spec\":{\"litres\":12}}'",
+    "replace -f site/0.yaml",
+    "replace -f missing-row.yaml",
     "label configmap row-0 shelf=top --overwrite",
     "annotate configmap row-0 note=first --overwrite",
     "edit configmap row-0",
@@ -148,6 +152,7 @@ fn the_same_commands_on_a_terminal_and_in_a_pipe() {
         format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: row-0}}\ndata: {{height: '{height}'}}\n")
     };
     ground.file("site/0.yaml", &row(42));
+    ground.file("missing-row.yaml", &row(42).replace("row-0", "missing"));
     ground.file("site/1.yaml", &row(42).replace("row-0", "row-1"));
     ground.file("changed/0.yaml", &row(45));
     ground.file("changed/2.yaml", &row(45).replace("row-0", "row-2"));
