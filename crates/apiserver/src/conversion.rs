@@ -18,6 +18,7 @@ use store::{Entry, Key};
 
 use crate::call::Call;
 use crate::present::Presenter;
+use crate::select::Selection;
 
 /// The reason of a refusal that is none: an object has to be converted first.
 pub const UNCONVERTED: &str = "Unconverted";
@@ -93,6 +94,29 @@ impl Conversions {
     pub fn clear(&self) {
         *self.state() = State::default();
     }
+}
+
+/// Whether objects are only known in the version of the call after a webhook was asked: what is stored says nothing about
+/// the fields and labels that they have there.
+pub fn is_needed(call: &Call) -> bool {
+    call.kind.converter.is_some() && call.conversions.is_some() && call.version != call.kind.storage
+}
+
+/// Those of the stored objects that a selection means in the version of the call, which they are converted to.
+pub async fn selected(
+    call: &Call,
+    selection: &Selection,
+    stored: Vec<(Key, Arc<Entry>)>,
+) -> Result<Vec<(Key, Arc<Entry>)>, Status> {
+    prepare(call, &stored).await?;
+    let presenter = Presenter::of(call);
+    let mut meant = Vec::new();
+    for (key, entry) in stored {
+        if selection.matches(&presenter.object(&key, &entry)?) {
+            meant.push((key, entry));
+        }
+    }
+    Ok(meant)
 }
 
 /// Has stored objects converted that are about to be shown, all of them in one go.

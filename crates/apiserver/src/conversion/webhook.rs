@@ -52,8 +52,10 @@ async fn post(converter: &Converter, body: String) -> Result<Vec<u8>, String> {
     let url = format!("{}?timeout=30s", converter.url());
     let sent = |why: &dyn std::fmt::Display| format!("Post \"{url}\": {why}");
     if let Place::Service { name, .. } = &converter.place {
-        // There is no cluster whose services could be looked up.
-        return Err(sent(&format_args!("service {name:?} not found")));
+        return Err(sent(&format_args!(
+            "service {name:?} not found: this server knows no services; name the webhook in \
+             spec.conversion.webhook.clientConfig.url of the definition"
+        )));
     }
     let client = HttpFetch::new(converter.ca_bundle.as_deref()).map_err(|error| sent(&error.why))?;
     let (code, answer) = client.post(&url, body.into()).await.map_err(|error| sent(&error.why))?;

@@ -372,19 +372,29 @@ async fn delete_collection(call: &Arc<Call>, asked: &Asked) -> Result<Answer, St
         return Err(Status::bad_request("asOf: what was can be read, not deleted"));
     }
     let listed = read::list::list(call, &which).await?;
+    conversion::prepare(call, &listed.items).await?;
     for (key, _) in &listed.items {
         let Some(parts) = crate::keys::parts(key) else { continue };
         let mut one = Call::clone(call);
         one.name = parts.name.to_owned();
         one.namespace = parts.namespace.to_owned();
-        match write::delete::delete(&Arc::new(one), &options).await {
-            Ok(_) => {}
-            // Somebody else deleted it in between.
-            Err(status) if status.code == 404 => {}
-            Err(status) => return Err(status),
-        }
+        delete_listed(&Arc::new(one), &options).await?;
     }
     answer::list::list(call, &accept, listed)
+}
+
+/// Deletes one object of a collection. What a webhook has to convert for it is converted here: were all of it begun anew, those
+/// that are gone already would be missing in the answer.
+async fn delete_listed(call: &Arc<Call>, options: &DeleteOptions) -> Result<(), Status> {
+    let mut turns = Turns::default();
+    loop {
+        match write::delete::delete(call, options).await {
+            Ok(_) => return Ok(()),
+            // Somebody else deleted it in between.
+            Err(status) if status.code == 404 => return Ok(()),
+            Err(refused) => turns.next(call, refused).await?,
+        }
+    }
 }
 
 /// A call about one kind in one plane.

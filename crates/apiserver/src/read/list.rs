@@ -9,6 +9,7 @@ use super::get::{no_older_than, not_both, parse_version, too_far_ahead};
 use super::resume::Resume;
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::conversion;
 use crate::past::as_of::AsOf;
 use crate::request::query::ListOptions;
 use crate::select::Selection;
@@ -37,6 +38,7 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
     let everything = selection.is_everything() && call.only.is_none();
     let (items, remaining) = match everything {
         true => page(&place, &prefix, limit),
+        false if conversion::is_needed(call) => converted(call, &selection, &place, &prefix, limit).await?,
         false if call.only.is_some() => {
             // One more than asked for is looked up: that there are others is told only of what may be seen.
             let window = (place.after.as_ref(), limit.map_or(usize::MAX, |limit| limit + 1));
@@ -71,6 +73,41 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
         listed.remaining = known;
     }
     Ok(listed)
+}
+
+/// How many objects are converted at a time.
+const BATCH: usize = 200;
+
+/// One page of what is meant where a webhook makes the version that is selected in: everything is converted until there
+/// are enough; and whether there may be more.
+async fn converted(
+    call: &Call,
+    selection: &Selection,
+    place: &Place,
+    prefix: &str,
+    limit: Option<usize>,
+) -> Result<(Vec<(Key, Arc<Entry>)>, usize), Status> {
+    // That there are others is told only of what may be seen.
+    let most = limit.map_or(usize::MAX, |limit| limit + 1);
+    let nothing = Selection::default();
+    let mut after = place.after.clone();
+    let mut meant = Vec::new();
+    while meant.len() < most {
+        let batch = match named(call, selection) {
+            Some(key) => {
+                let found = place.snapshot.get(&key).cloned().map(|entry| (key, entry));
+                let later = |(key, _): &(Key, _)| after.as_ref().is_none_or(|after| key > after);
+                found.into_iter().filter(later).filter(|(key, _)| call.sees(key)).collect()
+            }
+            None => find_seen(call, &nothing, &place.snapshot, prefix, (after.as_ref(), BATCH)),
+        };
+        let Some((last, _)) = batch.last() else { break };
+        after = Some(last.clone());
+        meant.extend(conversion::selected(call, selection, batch).await?);
+    }
+    let more = meant.len().saturating_sub(limit.unwrap_or(usize::MAX));
+    meant.truncate(limit.unwrap_or(usize::MAX));
+    Ok((meant, more))
 }
 
 /// One page of everything under `prefix`, and how many objects come after it. They are counted for the first page and
@@ -140,14 +177,19 @@ pub fn find_seen(
     found.into_iter().filter(|(key, _)| call.sees(key)).take(limit).collect()
 }
 
-/// A selection of one name in one namespace is one lookup.
-fn by_name(call: &Call, selection: &Selection, snapshot: &Snapshot) -> Option<Vec<(Key, Arc<Entry>)>> {
+/// The key of the one object that is meant, where its name and namespace are selected.
+fn named(call: &Call, selection: &Selection) -> Option<Key> {
     let name = selection.name()?;
     let mut at = call.address_of(name);
     if call.kind.is_namespaced() && at.namespace.is_empty() {
         at.namespace = selection.namespace()?.to_owned();
     }
-    let key = crate::keys::object(&call.plane, &at).ok()?;
+    crate::keys::object(&call.plane, &at).ok()
+}
+
+/// A selection of one name in one namespace is one lookup.
+fn by_name(call: &Call, selection: &Selection, snapshot: &Snapshot) -> Option<Vec<(Key, Arc<Entry>)>> {
+    let key = named(call, selection)?;
     let Some(entry) = snapshot.get(&key) else { return Some(Vec::new()) };
     let bytes = call.api.reveal(&key, entry).ok()?;
     let entry = entry.clone();

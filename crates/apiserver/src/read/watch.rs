@@ -190,9 +190,14 @@ impl Opened {
 
     async fn tell_initial(&mut self, lines: &mpsc::Sender<Bytes>) -> Option<()> {
         let Some(snapshot) = self.initial.take() else { return Some(()) };
-        let found =
-            find_seen(&self.call, &self.selection, &snapshot, &self.call.prefix(), (None, usize::MAX));
+        let (everything, is_converted) = (Selection::default(), conversion::is_needed(&self.call));
+        // What is stored does not tell whether an object is meant that a webhook makes another of.
+        let narrowed = if is_converted { &everything } else { &self.selection };
+        let mut found = find_seen(&self.call, narrowed, &snapshot, &self.call.prefix(), (None, usize::MAX));
         self.convert(&found, lines).await?;
+        if is_converted {
+            found.retain(|(key, entry)| self.means(key, entry));
+        }
         let mut chunk = BytesMut::new();
         for (key, entry) in found {
             let call = self.call.clone();
@@ -213,6 +218,19 @@ impl Opened {
         }
     }
 
+    /// Whether the watch is about an object.
+    fn means(&self, key: &Key, entry: &Entry) -> bool {
+        if self.selection.is_everything() {
+            return true;
+        }
+        if conversion::is_needed(&self.call) {
+            let object = Presenter::of(&self.call).object(key, entry);
+            return object.is_ok_and(|object| self.selection.matches(&object));
+        }
+        let bytes = self.call.api.reveal(key, entry);
+        bytes.is_ok_and(|bytes| self.selection.matches_bytes(&bytes))
+    }
+
     fn encode(&mut self, event: &Event, chunk: &mut BytesMut) {
         let call = self.call.clone();
         let presenter = Presenter::of(&call);
@@ -220,12 +238,7 @@ impl Opened {
         if !call.sees_now(key) {
             return;
         }
-        let meant = |entry: Option<&Arc<store::Entry>>| {
-            entry.is_some_and(|entry| {
-                self.selection.is_everything()
-                    || call.api.reveal(key, entry).is_ok_and(|bytes| self.selection.matches_bytes(&bytes))
-            })
-        };
+        let meant = |entry: Option<&Arc<Entry>>| entry.is_some_and(|entry| self.means(key, entry));
         let (was, is) = (meant(event.before()), meant(event.after()));
         let what = match (was, is) {
             (false, false) => return,

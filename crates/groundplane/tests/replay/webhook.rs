@@ -77,6 +77,51 @@ async fn versions_that_a_webhook_converts_can_be_read_and_written_like_any_other
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_selected_is_selected_in_the_version_that_is_asked_for() {
+    let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &["--controllers", "none"]).unwrap();
+    let client = server.client();
+    let webhook = Webhook::start(&server).await;
+    webhook.define(&client, "convert").await;
+    for name in ["ada", "bob", "cid", "dora", "eve"] {
+        let last = if name < "cid" { "Low" } else { "High" };
+        ok(client.post(NEW, &person(name, name, last)).await.unwrap(), 201);
+    }
+    let names = |list: &Value| -> Vec<String> {
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let high = format!("{NEW}?fieldSelector=spec.last%3DHigh");
+    let list = ok(client.get(&high).await.unwrap(), 200);
+    assert_eq!(names(&list), ["cid", "dora", "eve"]);
+    let page = ok(client.get(&format!("{high}&limit=2")).await.unwrap(), 200);
+    assert_eq!(names(&page), ["cid", "dora"]);
+    let next = page["metadata"]["continue"].as_str().unwrap();
+    let page = ok(client.get(&format!("{high}&limit=2&continue={next}")).await.unwrap(), 200);
+    assert_eq!((names(&page), &page["metadata"]["continue"]), (vec!["eve".to_owned()], &Value::Null));
+    let one = format!("{NEW}?fieldSelector=metadata.name%3Dada,spec.last%3DHigh");
+    assert_eq!(names(&ok(client.get(&one).await.unwrap(), 200)), [""; 0]);
+
+    // A watch begins with those that are meant, and tells who comes and goes.
+    let mut watch = client.watch(&format!("{high}&watch=1")).await.unwrap();
+    for name in ["cid", "dora", "eve"] {
+        assert_eq!(watch.next().await.unwrap()["object"]["metadata"]["name"], name);
+    }
+    ok(client.merge(&format!("{OLD}/ada"), &json!({"spec": {"full": "ada High"}})).await.unwrap(), 200);
+    ok(client.merge(&format!("{OLD}/cid"), &json!({"spec": {"full": "cid Low"}})).await.unwrap(), 200);
+    let told = watch.next().await.unwrap();
+    assert_eq!((&told["type"], &told["object"]["metadata"]["name"]), (&json!("ADDED"), &json!("ada")));
+    let told = watch.next().await.unwrap();
+    assert_eq!((&told["type"], &told["object"]["spec"]["last"]), (&json!("DELETED"), &json!("High")));
+
+    // All that are deleted are told.
+    let gone = ok(client.delete(&high).await.unwrap(), 200);
+    assert_eq!(names(&gone), ["ada", "dora", "eve"]);
+    let gone = ok(client.delete(NEW).await.unwrap(), 200);
+    assert_eq!(names(&gone), ["bob", "cid"]);
+    assert_eq!(names(&ok(client.get(OLD).await.unwrap(), 200)), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_that_fails_or_lies_is_told_in_kubernetes_words() {
     let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &["--controllers", "none"]).unwrap();
     let client = server.client();
@@ -120,8 +165,19 @@ async fn a_webhook_that_fails_or_lies_is_told_in_kubernetes_words() {
     .await;
     let service =
         json!({"url": null, "service": {"namespace": "here", "name": "people", "path": "/convert"}});
-    webhook.redefine(&client, service).await;
-    told_within(&client, &format!("{about} failed: Post \"https://people.here.svc:443/convert?timeout=30s\": service \"people\" not found")).await;
+    let warned = webhook.redefine(&client, service).await;
+    assert!(
+        warned.contains(
+            "\\\"here/people\\\" can't be reached and objects can only be used in version v1, not in v2"
+        ),
+        "{warned}"
+    );
+    assert_eq!(
+        webhook.redefine(&client, json!({"service": {"path": "/convert"}})).await,
+        "",
+        "only what is new is warned of"
+    );
+    told_within(&client, &format!("{about} failed: Post \"https://people.here.svc:443/convert?timeout=30s\": service \"people\" not found: this server knows no services; name the webhook in spec.conversion.webhook.clientConfig.url of the definition")).await;
     // The stored version needs no webhook.
     ok(client.merge(&format!("{OLD}/ada"), &json!({"spec": {"full": "Ada King"}})).await.unwrap(), 200);
     // A write in the other one does not land.
@@ -215,12 +271,16 @@ impl Webhook {
                 "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}},
             })
         };
+        let selectable = |mut version: Value| {
+            version["selectableFields"] = json!([{"jsonPath": ".spec.last"}]);
+            version
+        };
         let definition = json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": "persons.people.example.com"},
             "spec": {
                 "group": "people.example.com", "scope": "Namespaced", "names": {"plural": "persons", "kind": "Person"},
-                "versions": [version("v1", true, &["full"]), version("v2", false, &["first", "last"])],
+                "versions": [version("v1", true, &["full"]), selectable(version("v2", false, &["first", "last"]))],
                 "conversion": {"strategy": "Webhook", "webhook": {
                     "conversionReviewVersions": ["v1"],
                     "clientConfig": {"url": self.url(path), "caBundle": self.ca},
@@ -238,9 +298,14 @@ impl Webhook {
         panic!("the definition is not served");
     }
 
-    async fn redefine(&self, client: &Client, config: Value) {
+    /// Gives the definition another webhook; what it is warned of is told.
+    async fn redefine(&self, client: &Client, config: Value) -> String {
         let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": config}}}});
-        ok(client.merge(DEFINITION, &patch).await.unwrap(), 200);
+        let answer = client.merge(DEFINITION, &patch).await.unwrap();
+        let warned =
+            answer.headers.get("warning").and_then(|text| text.to_str().ok()).unwrap_or_default().to_owned();
+        ok(answer, 200);
+        warned
     }
 }
 

@@ -2,19 +2,47 @@
 
 use std::collections::BTreeSet;
 
-use super::definition::Definition;
+use super::definition::{Conversion, Definition};
 use super::json_schema::JsonSchema;
 use crate::Object;
 use crate::field::quote;
+use crate::kind::{Converter, Place};
 use crate::schema::{Format, JsonType};
 
-/// What the writer of a definition is warned of: formats that nobody checks, and that were not in it before.
+/// What the writer of a definition is warned of, if it was not in it before: formats that nobody checks, and a webhook that
+/// nobody can reach.
 pub fn warnings(new: &Object, old: Option<&Object>) -> Vec<String> {
     let mut formats = unknown_formats(new);
     for known in old.map(unknown_formats).unwrap_or_default() {
         formats.remove(&known);
     }
-    formats.iter().map(|format| format!("unrecognized format {}", quote(format))).collect()
+    let formats = formats.iter().map(|format| format!("unrecognized format {}", quote(format)));
+    let unreachable =
+        unreachable_webhook(new).filter(|now| old.and_then(unreachable_webhook).as_ref() != Some(now));
+    formats.chain(unreachable).collect()
+}
+
+/// A webhook at a Service: there is no cluster here that has one. It is taken all the same, so that definitions that others
+/// ship load as they are, and the stored version of their objects needs no webhook.
+fn unreachable_webhook(definition: &Object) -> Option<String> {
+    let definition = Definition::parse(definition).ok()?;
+    let Conversion::Webhook(webhook) = &definition.conversion else { return None };
+    let Place::Service { namespace, name, .. } = Converter::read(webhook).place else { return None };
+    if name.is_empty() {
+        return None;
+    }
+    let stored = definition.versions.iter().find(|version| version.storage)?;
+    let mut others =
+        definition.versions.iter().filter(|version| version.served && !version.storage).peekable();
+    others.peek()?;
+    let others: Vec<&str> = others.map(|version| version.name.as_str()).collect();
+    Some(format!(
+        "spec.conversion.webhook.clientConfig.service: this server knows no services, so that {} can't be reached and objects \
+         can only be used in version {}, not in {}; name the webhook in clientConfig.url instead",
+        quote(&format!("{namespace}/{name}")),
+        stored.name,
+        others.join(", ")
+    ))
 }
 
 fn unknown_formats(definition: &Object) -> BTreeSet<String> {
