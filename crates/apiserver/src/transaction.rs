@@ -26,6 +26,7 @@ use crate::write::admit::STALE_KIND;
 use decide::{Tried, decide};
 use item::Item;
 use plan::Guard;
+use undo_many::Skipped;
 
 /// The group of what the server has beyond Kubernetes.
 pub const GROUP: &str = "groundplane.dev";
@@ -154,11 +155,17 @@ pub struct Spec(pub Value);
 
 impl Spec {
     /// The items that are to be done, each read as far as it can be.
-    pub async fn items(mut self, call: &Arc<Call>, options: &WriteOptions) -> Result<Vec<Item>, Status> {
+    ///
+    /// With them, what an undo leaves out because too little is known of it.
+    pub async fn items(
+        mut self,
+        call: &Arc<Call>,
+        options: &WriteOptions,
+    ) -> Result<(Vec<Item>, Vec<Skipped>), Status> {
         let items = self.0.get_mut("items").map(Value::take);
         let undo = self.0.get("undo").filter(|undo| !undo.is_null());
-        let items = match (items, undo) {
-            (Some(Value::Array(items)), None) => item::read_all(call, items, options).await?,
+        let (items, skipped) = match (items, undo) {
+            (Some(Value::Array(items)), None) => (item::read_all(call, items, options).await?, Vec::new()),
             (None | Some(Value::Null), Some(undo)) => undo_many::items(call, undo, options).await?,
             (Some(Value::Array(_)), Some(_)) => {
                 return Err(Status::bad_request("spec: items and undo can't both be given"));
@@ -170,7 +177,7 @@ impl Spec {
             many if many > MOST_ITEMS => Err(Status::too_large(format!(
                 "the transaction has {many} items, and {MOST_ITEMS} are the most"
             ))),
-            _ => Ok(items),
+            _ => Ok((items, skipped)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
 use crate::history::verify::{self, Report};
-use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, deeds};
+use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, Touched, deeds};
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -142,6 +142,12 @@ pub trait Store: Send + Sync + 'static {
             let parts = self.parts();
             parts.past(self.current().await?).list(&parts.memory.indexer, prefix, at).await
         })
+    }
+
+    /// Which objects under `prefix` were changed after a point, and of which that is not known any more. Takes time in
+    /// proportion to what changed since then.
+    fn touched<'a>(&'a self, prefix: &'a [u8], after: At) -> Later<'a, Touched> {
+        Box::pin(async move { self.parts().past(self.current().await?).touched(prefix, after).await })
     }
 
     /// Checks all of history and names what is not as it was written. Signatures of this store's own key and of

@@ -111,13 +111,14 @@ async fn transaction(known: &Known, mut call: Call, body: &Bytes) -> Result<Answ
     let spec = object.0.remove("spec").unwrap_or_default();
     let options = options(known, &mut call, &spec)?;
     let call = Arc::new(call);
-    let items = Spec(spec).items(&call, &options).await?;
+    let (items, skipped) = Spec(spec).items(&call, &options).await?;
     let asked = |name: &str| known.query.flag(name).unwrap_or(false);
     let detail =
         Detail { diff: options.dry_run || asked("diff"), object: asked("object"), dry_run: options.dry_run };
     let work = Arc::new(Work { call: call.clone(), items, options });
     let ended = run(work, None).await?;
-    let told = report::transaction(report::status(&call, &ended, detail), call.message.as_deref());
+    let status = report::leaving_out(report::status(&call, &ended, detail), &skipped);
+    let told = report::transaction(status, call.message.as_deref());
     let answer = answer::object::value(&accept, if detail.dry_run { 200 } else { 201 }, &told);
     later::free((ended, told));
     Ok(answer)

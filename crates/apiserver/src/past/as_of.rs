@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krm::kind::History;
 use krm::status::{Details, Status};
 use krm::time::Moment;
-use store::{At, Entry, Key, Revision, Snapshot, Version};
+use store::{At, Entry, Key, Revision, Snapshot, Touched, Version};
 
 use super::failure;
 use crate::api::store_failure;
@@ -67,6 +67,17 @@ impl AsOf {
     pub async fn under(&self, call: &Call, prefix: &[u8]) -> Result<Snapshot, Status> {
         let listed = call.api.store().list_at(prefix, self.at).await;
         listed.map_err(|error| failure(&self.said, &error))
+    }
+
+    /// What was changed since under a prefix.
+    pub async fn touched(&self, call: &Call, prefix: &[u8]) -> Result<Touched, Status> {
+        let touched = call.api.store().touched(prefix, self.at).await;
+        touched.map_err(|error| failure(&self.said, &error))
+    }
+
+    /// What the client called it.
+    pub fn said(&self) -> &str {
+        &self.said
     }
 
     /// Something must be kept of the kind, and the plane must have been there.

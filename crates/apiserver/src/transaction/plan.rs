@@ -128,7 +128,7 @@ fn about(term: &[u8]) -> String {
 pub async fn make(call: &Arc<Call>, mut plan: Object, options: &WriteOptions) -> Result<Object, Status> {
     let spec = plan.get("spec").cloned().unwrap_or_default();
     let options = WriteOptions { dry_run: true, ..options.clone() };
-    let items = Spec(spec).items(call, &options).await?;
+    let (items, skipped) = Spec(spec).items(call, &options).await?;
     let drawn: Vec<(usize, String)> = items
         .iter()
         .filter(|item| !item.named.name.is_empty())
@@ -137,7 +137,7 @@ pub async fn make(call: &Arc<Call>, mut plan: Object, options: &WriteOptions) ->
     let work = Arc::new(Work { call: call.clone(), items, options });
     let ended = run(work, None).await?;
     let detail = Detail { diff: true, dry_run: true, object: false };
-    let mut status = report::status(call, &ended, detail);
+    let mut status = report::leaving_out(report::status(call, &ended, detail), &skipped);
     let now = call.api.now();
     let until = krm::time::Moment::of_seconds(now.seconds + KEPT_SECONDS);
     status["expirationTimestamp"] = until.to_string().into();
@@ -178,12 +178,12 @@ pub async fn apply(call: &Arc<Call>, options: &WriteOptions) -> Result<(Value, O
         force: spec.get("force").and_then(Value::as_bool).or(options.force),
         ..options.clone()
     };
-    let items = Spec(spec).items(&base, &options).await?;
+    let (items, skipped) = Spec(spec).items(&base, &options).await?;
     let dry_run = options.dry_run;
     let work = Arc::new(Work { call: base.clone(), items, options });
     let ended = run(work, Some(unchanged_since(&base, plan, entry.version())?)).await?;
     let detail = Detail { dry_run, ..Detail::default() };
-    let status = report::status(call, &ended, detail);
+    let status = report::leaving_out(report::status(call, &ended, detail), &skipped);
     later::free(ended);
     Ok((report::transaction(status, message.as_deref()), message))
 }

@@ -5,6 +5,7 @@ use krm::status::{Cause, Details, Status};
 use serde_json::{Value, json};
 
 use super::decide::{Done, Tried};
+use super::undo_many::Skipped;
 use super::{API_VERSION, Ended, GROUP};
 use crate::call::Call;
 
@@ -47,6 +48,14 @@ pub fn status(call: &Call, ended: &Ended, detail: Detail) -> Value {
         },
         "items": ended.tried.iter().map(|tried| item(tried, detail)).collect::<Vec<_>>(),
     })
+}
+
+/// The same with what an undo has left out.
+pub fn leaving_out(mut status: Value, skipped: &[Skipped]) -> Value {
+    if !skipped.is_empty() {
+        status["skipped"] = skipped.iter().map(Skipped::to_json).collect();
+    }
+    status
 }
 
 /// A transaction as it is answered.

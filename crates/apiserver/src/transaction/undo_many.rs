@@ -6,21 +6,23 @@ use std::sync::Arc;
 use krm::Object;
 use krm::selector::LabelSelector;
 use krm::status::Status;
-use serde_json::Value;
-use store::{Change, Key, Revision, Snapshot, Version};
+use serde_json::{Value, json};
+use store::{Change, Key, Revision, Version};
 
 use super::item::{Doing, Item, Named, Operation};
 use crate::call::Call;
 use crate::handle::past::text;
 use crate::keys::{self, Parts};
 use crate::past::as_of::{AsOf, present};
-use crate::past::history;
 use crate::past::revision::read;
 use crate::past::undo::TakenBack;
+use crate::past::{failure, history, moment};
 use crate::request::query::WriteOptions;
 use crate::write::delete::DeleteOptions;
 use krm::kind::{History, Kind};
 
+/// Any group or resource.
+const ANY: &str = "*";
 /// Changes of one object read at a time.
 const PAGE: usize = 50;
 
@@ -33,6 +35,7 @@ struct Which {
     resources: Vec<(String, String)>,
     labels: LabelSelector,
     force: bool,
+    skips_forgotten: bool,
     options: WriteOptions,
 }
 
@@ -43,44 +46,104 @@ enum Since {
     After(AsOf),
 }
 
-/// The items that take it back.
-pub async fn items(call: &Arc<Call>, undo: &Value, options: &WriteOptions) -> Result<Vec<Item>, Status> {
+/// The items that take it back, and what could not be covered.
+pub async fn items(
+    call: &Arc<Call>,
+    undo: &Value,
+    options: &WriteOptions,
+) -> Result<(Vec<Item>, Vec<Skipped>), Status> {
     let which = Which::read(call, undo, options)?;
     let prefix = format!("{}/", call.plane.as_str());
-    let (before, after) = match &which.since {
+    let (point, commit) = match &which.since {
         Since::In(revision) => {
-            let earlier = AsOf::revision(Revision::new(revision.get().saturating_sub(1)));
-            let before = earlier.under(call, prefix.as_bytes()).await?;
-            (before, AsOf::revision(*revision).under(call, prefix.as_bytes()).await?)
+            has_happened(call, *revision).await?;
+            (AsOf::revision(Revision::new(revision.get().saturating_sub(1))), Some(*revision))
         }
-        Since::After(point) => (point.under(call, prefix.as_bytes()).await?, present(call).await?),
+        Since::After(point) => (point.clone(), None),
     };
-    let range = match &which.since {
-        Since::In(revision) => (Version::of(*revision, 0), revision.end()),
-        Since::After(_) => (Version::of(before.revision().next(), 0), Version::new(u64::MAX)),
+    let touched = point.touched(call, prefix.as_bytes()).await?;
+    let skipped = Skipped::all(&touched.forgotten, |skipped| which.is_concerned(call, skipped));
+    if !skipped.is_empty() && !which.skips_forgotten {
+        return Err(forgotten(&point, &skipped));
+    }
+    let range = match commit {
+        Some(revision) => (Version::of(revision, 0), revision.end()),
+        None => (Version::of(touched.version.revision().next(), 0), Version::new(u64::MAX)),
     };
+    let in_range = touched.keys.iter().filter(|(_, at)| (range.0..=range.1).contains(at));
+    let keys: BTreeSet<&Key> = in_range.map(|(key, _)| key).collect();
     let mut items = Vec::new();
-    for key in differing(&before, &after, prefix.as_bytes()) {
-        if let Some(item) = which.item(call, &key, range, items.len()).await? {
+    for key in keys {
+        let is_skipped = |parts: Parts<'_>| skipped.iter().any(|skipped| skipped.is_of(&parts));
+        if keys::parts(key).is_some_and(is_skipped) {
+            continue;
+        }
+        if let Some(item) = which.item(call, key, range, items.len()).await? {
             items.push(item);
         }
     }
-    Ok(items)
+    Ok((items, skipped))
 }
 
-/// The keys whose objects differ between two states.
-fn differing(before: &Snapshot, after: &Snapshot, prefix: &[u8]) -> BTreeSet<Key> {
-    let differs = |one: &Snapshot, other: &Snapshot| -> Vec<Key> {
-        let changed = one.list(prefix).filter(|(key, entry)| {
-            other
-                .get(key)
-                .is_none_or(|found| found.version() != entry.version() || found.uid() != entry.uid())
-        });
-        changed.map(|(key, _)| key.clone()).collect()
-    };
-    let mut keys: BTreeSet<Key> = differs(before, after).into_iter().collect();
-    keys.extend(differs(after, before));
-    keys
+async fn has_happened(call: &Call, revision: Revision) -> Result<(), Status> {
+    let now = present(call).await?.revision();
+    match revision > now {
+        true => Err(failure(&revision.end().to_string(), &store::Error::Future { asked: revision, now })),
+        false => Ok(()),
+    }
+}
+
+/// What can't be taken back in part is not taken back at all, unless that is asked for.
+fn forgotten(point: &AsOf, skipped: &[Skipped]) -> Status {
+    let kinds: Vec<String> = skipped.iter().map(Skipped::to_string).collect();
+    Status::expired(format!(
+        "what was done since {} is not known of everything any more: {}; name a later time or other types, or leave these out \
+         with skipForgotten",
+        point.said(),
+        kinds.join(", ")
+    ))
+}
+
+/// A kind of which too little is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    group: String,
+    resource: String,
+    kept_from: u64,
+}
+
+impl Skipped {
+    /// The kinds among groups of keys that are wanted, each once.
+    fn all(forgotten: &[(String, u64)], is_wanted: impl Fn(&Skipped) -> bool) -> Vec<Skipped> {
+        let read = |(group_of_keys, kept_from): &(String, u64)| {
+            let mut parts = group_of_keys.split('/').skip(1);
+            // What names no kind is about all of them.
+            let mut part = || parts.next().filter(|_| group_of_keys.contains('/')).unwrap_or(ANY).to_owned();
+            Skipped { group: part(), resource: part(), kept_from: *kept_from }
+        };
+        forgotten.iter().map(read).filter(is_wanted).collect()
+    }
+
+    fn is_of(&self, parts: &Parts<'_>) -> bool {
+        self.resource == ANY || (self.group == parts.group && self.resource == parts.plural)
+    }
+
+    /// As answers have it.
+    pub fn to_json(&self) -> Value {
+        let kept_from = moment(self.kept_from).to_micros();
+        json!({ "group": self.group, "resource": self.resource, "keptFrom": kept_from })
+    }
+}
+
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = match (self.resource.as_str(), self.group.as_str()) {
+            (ANY, _) => "everything".to_owned(),
+            (resource, "") => resource.to_owned(),
+            (resource, group) => format!("{resource}.{group}"),
+        };
+        write!(f, "{name} (kept from {} on)", moment(self.kept_from).to_micros())
+    }
 }
 
 impl Which {
@@ -109,17 +172,30 @@ impl Which {
             resources,
             labels: LabelSelector::parse(&labels).map_err(Status::bad_request)?,
             force: undo.get("force").and_then(Value::as_bool).unwrap_or(false),
+            skips_forgotten: undo.get("skipForgotten").and_then(Value::as_bool).unwrap_or(false),
             options: options.clone(),
         })
     }
 
     fn is_about(&self, parts: &Parts<'_>) -> bool {
-        let named = |(group, resource): &(String, String)| {
-            (group == "*" || group == parts.group) && (resource == "*" || resource == parts.plural)
-        };
         let namespace = self.namespace.as_deref();
-        (self.resources.is_empty() || self.resources.iter().any(named))
+        self.is_of_kind(parts.group, parts.plural)
             && namespace.is_none_or(|namespace| namespace == parts.namespace)
+    }
+
+    fn is_of_kind(&self, group: &str, plural: &str) -> bool {
+        let named = |(of_group, resource): &(String, String)| {
+            (of_group == ANY || of_group == group) && (resource == ANY || resource == plural)
+        };
+        self.resources.is_empty() || self.resources.iter().any(named)
+    }
+
+    /// Whether something would be taken back of a kind of which too little is known.
+    fn is_concerned(&self, call: &Call, skipped: &Skipped) -> bool {
+        let kind = || call.catalog.resource(&skipped.group, &skipped.resource);
+        skipped.resource == ANY
+            || (self.is_of_kind(&skipped.group, &skipped.resource)
+                && kind().is_some_and(|kind| is_kept(kind)))
     }
 
     fn is_by(&self, change: &Change) -> bool {
@@ -234,4 +310,34 @@ impl Which {
 
 fn is_kept(kind: &Kind) -> bool {
     kind.history != History::None && kind.mirror.is_none() && kind.takes("update")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_the_groups_of_their_keys() {
+        let forgotten = [
+            ("p//configmaps/".to_owned(), 1_794_814_859_500_000),
+            ("p/inventory.miloapis.com/racks/".to_owned(), 0),
+            ("p/example.com/pots/".to_owned(), 0),
+            (String::new(), 0),
+        ];
+        let skipped = Skipped::all(&forgotten, |skipped| skipped.group != "example.com");
+        let told: Vec<String> = skipped.iter().map(Skipped::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "configmaps (kept from 2026-11-16T07:40:59.500000Z on)",
+                "racks.inventory.miloapis.com (kept from 1970-01-01T00:00:00.000000Z on)",
+                "everything (kept from 1970-01-01T00:00:00.000000Z on)",
+            ]
+        );
+        let key = Key::new("p//configmaps/default/a").unwrap();
+        assert!(
+            skipped[0].is_of(&keys::parts(&key).unwrap()) && !skipped[1].is_of(&keys::parts(&key).unwrap())
+        );
+        assert!(skipped[2].is_of(&keys::parts(&key).unwrap()));
+    }
 }

@@ -59,6 +59,10 @@ pub struct Arguments {
     #[arg(long, short = 'A', requires = "after")]
     all_namespaces: bool,
 
+    /// Leave out types whose past reaches not far enough back, instead of taking nothing back.
+    #[arg(long)]
+    skip_forgotten: bool,
+
     /// Set back fields that somebody else has changed since, too.
     #[arg(long)]
     force: bool,
@@ -136,6 +140,9 @@ fn dry_run(dry_run: &DryRun) -> Option<&'static str> {
 async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
     let mut undo = json!({"force": arguments.force});
+    if arguments.skip_forgotten {
+        undo["skipForgotten"] = true.into();
+    }
     if let Some(revision) = &arguments.revision {
         undo["revision"] = revision.as_str().into();
     }
@@ -171,8 +178,25 @@ async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Fai
         .query_if("dryRun", dry_run(&arguments.dry_run))
         .query("diff", "true")
         .json(&body);
-    let answer = client.value(&ask).await.map_err(|failure| failure.without("transactions"))?;
+    let answer = client.value(&ask).await.map_err(|failure| {
+        let is_forgotten =
+            failure.refusal().is_some_and(|refusal| refusal.message().contains("skipForgotten"));
+        match is_forgotten {
+            true => failure.hint("--skip-forgotten takes back the rest"),
+            false => failure.without("transactions"),
+        }
+    })?;
     let status = &answer["status"];
+    for skipped in status["skipped"].as_array().into_iter().flatten() {
+        let text = |field: &str| skipped[field].as_str().unwrap_or("");
+        let name = match text("group") {
+            "" => text("resource").to_owned(),
+            group => format!("{}.{group}", text("resource")),
+        };
+        session
+            .console
+            .warn(&format!("{name} are left out: their past is kept from {} on", text("keptFrom")));
+    }
     plan::show(status, session)?;
     summarize(status, arguments, session)
 }

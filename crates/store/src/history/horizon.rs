@@ -12,21 +12,24 @@ const OF_GROUP: &str = "history/horizon/";
 
 /// The past of what is under a prefix is not whole before this.
 pub(crate) async fn of(archive: &dyn Archive, prefix: &[u8]) -> Result<Option<Mark>> {
+    Ok(all(archive, prefix).await?.into_iter().map(|(_, mark)| mark).max())
+}
+
+/// The same of each group of keys that is part of it, or that all of it is part of.
+pub(crate) async fn all(archive: &dyn Archive, prefix: &[u8]) -> Result<Vec<(String, Mark)>> {
     let prefix = std::str::from_utf8(prefix).unwrap_or("");
-    let mut marks = vec![archive.meta(OF_ALL).await?];
+    let mut marks = vec![(String::new(), archive.meta(OF_ALL).await?)];
     // Groups that all of it is part of.
     let cuts = std::iter::once(0).chain(prefix.match_indices('/').map(|(at, _)| at + 1));
     for group in cuts.filter_map(|cut| prefix.get(..cut)).filter(|group| *group != prefix) {
-        marks.push(archive.meta(&format!("{OF_GROUP}{group}")).await?);
+        marks.push((group.to_owned(), archive.meta(&format!("{OF_GROUP}{group}")).await?));
     }
     // Groups that are part of it.
-    marks
-        .extend(archive.metas(&format!("{OF_GROUP}{prefix}")).await?.into_iter().map(|(_, mark)| Some(mark)));
-    let mut latest: Option<Mark> = None;
-    for mark in marks.into_iter().flatten() {
-        latest = latest.max(Some(postcard::from_bytes(&mark)?));
+    for (name, mark) in archive.metas(&format!("{OF_GROUP}{prefix}")).await? {
+        marks.push((name.strip_prefix(OF_GROUP).unwrap_or_default().to_owned(), Some(mark)));
     }
-    Ok(latest)
+    let known = marks.into_iter().filter_map(|(group, mark)| Some((group, mark?)));
+    known.map(|(group, mark)| Ok((group, postcard::from_bytes(&mark)?))).collect()
 }
 
 /// What is to be noted when the past of a group is whole only from `mark` on.

@@ -16,6 +16,7 @@ pub(crate) mod record;
 pub(crate) mod retention;
 pub(crate) mod verify;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub use self::deeds::{Deed, DeedMark, DeedPlace};
 
 use self::record::Place;
 use crate::entry::{Entry, Uid};
+use crate::key::Key;
 use crate::version::{Revision, Version};
 
 /// How much of a change is kept.
@@ -45,6 +47,18 @@ pub enum At {
     Revision(Revision),
     /// At this time, in microseconds since 1970.
     Time(u64),
+}
+
+/// What was changed after a point.
+#[derive(Debug, Clone)]
+pub struct Touched {
+    /// The point: the last version that is not after it.
+    pub version: Version,
+    /// Each change that is known: whose it is, and where it stands.
+    pub keys: BTreeSet<(Key, Version)>,
+    /// Groups of keys [whose past is kept alike](crate::Model::kept_alike), and from when on it is whole, in microseconds since 1970: of
+    /// those, changes after the point may be forgotten.
+    pub forgotten: Vec<(String, u64)>,
 }
 
 /// One change of one object, as history tells it.

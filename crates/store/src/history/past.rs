@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::archive::{Archive, LogEntry, Order, RowId};
+use super::archive::{Archive, LogEntry, Mark, Order, RowId};
 use super::record::{Place, Record};
-use super::{At, Change, Changes, Cursor, DeedPlace, horizon};
+use super::{At, Change, Changes, Cursor, DeedPlace, Touched, horizon};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -109,6 +109,39 @@ impl Past<'_> {
         Ok(Snapshot::new(Arc::new(state)))
     }
 
+    /// Which objects under `prefix` were changed after a point, and of which groups of keys that is not known any more.
+    ///
+    /// Takes time in proportion to what changed since then.
+    pub async fn touched(&self, prefix: &[u8], after: At) -> Result<Touched> {
+        let mut lines = Vec::new();
+        let mut note = |entry: &LogEntry| {
+            if entry.key.as_bytes().starts_with(prefix) {
+                lines.push((entry.key.clone(), entry.version));
+            }
+        };
+        let version = match after {
+            At::Time(time) => self.walk_to(time, &mut note).await?,
+            At::Revision(revision) => {
+                let version = self.check_future(revision)?.end();
+                self.walk_log(|entry| entry.version > version, &mut note).await?;
+                version
+            }
+        };
+        let is_forgotten = |mark: &Mark| match after {
+            At::Time(time) => time < mark.time,
+            At::Revision(_) => version < mark.version,
+        };
+        let horizons = horizon::all(self.archive, prefix).await?.into_iter();
+        Ok(Touched {
+            version,
+            keys: lines.into_iter().filter(|(_, at)| *at > version).collect(),
+            forgotten: horizons
+                .filter(|(_, mark)| is_forgotten(mark))
+                .map(|(group, mark)| (group, mark.time))
+                .collect(),
+        })
+    }
+
     fn check_future(&self, revision: Revision) -> Result<Revision> {
         let now = self.now.revision();
         if revision > now { Err(Error::Future { asked: revision, now }) } else { Ok(revision) }
@@ -128,8 +161,13 @@ impl Past<'_> {
         {
             return Err(Error::Forgotten { earliest: horizon.time });
         }
-        let mut first_after: Option<Version> = None;
         let mut note = note;
+        self.walk_to(time, &mut note).await
+    }
+
+    /// The same, whether or not all of it is known.
+    async fn walk_to(&self, time: u64, note: &mut impl FnMut(&LogEntry)) -> Result<Version> {
+        let mut first_after: Option<Version> = None;
         self.walk_log(|entry| entry.time > time, &mut |entry| {
             if entry.time > time && first_after.is_none_or(|first| entry.version < first) {
                 first_after = Some(entry.version);

@@ -211,6 +211,15 @@ async fn what_is_kept_briefly_does_not_wait_for_what_is_kept_long<G: Ground>() {
     assert_eq!(then.list(b"long/").count(), 1);
     let then = store.object_at(&key("long/a"), At::Revision(long[1].revision())).await.unwrap();
     assert_eq!(then.unwrap().version(), long[1]);
+    // Of the one it is known what was touched, of the other that it isn't.
+    let touched = store.touched(b"", At::Revision(short[2].revision())).await.unwrap();
+    let forgotten: Vec<&str> = touched.forgotten.iter().map(|(group, _)| group.as_str()).collect();
+    assert_eq!(forgotten, ["short/"]);
+    let of = |name: &str| touched.keys.iter().filter(|(touched, _)| *touched == key(name)).count();
+    assert_eq!((of("long/a"), of("short/a")), (3, 1));
+    assert_eq!(touched.version, short[2].revision().end());
+    let touched = store.touched(b"long/", At::Revision(long[1].revision())).await.unwrap();
+    assert!(touched.forgotten.is_empty() && touched.keys.len() == 4);
     for prefix in [b"short/".as_slice(), b""] {
         let asked = store.list_at(prefix, At::Revision(short[2].revision())).await;
         assert!(matches!(asked, Err(Error::Forgotten { .. })), "{prefix:?}");
