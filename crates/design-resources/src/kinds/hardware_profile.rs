@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document;
-use super::host::RaidVolume;
-use super::substitution::Substitution;
+use super::host::MachineSettings;
 
 /// A model of machine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -44,21 +43,11 @@ pub struct HardwareProfileSpec {
     /// Named pools of huge pages.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub hugepages: Option<Vec<Hugepages>>,
-    /// The level of each component's firmware: a version, or `>=` and the lowest that will do.
-    pub firmware: Option<BTreeMap<String, String>>,
-    /// BIOS settings by the names the vendor gives them.
-    pub bios_settings: Option<BTreeMap<String, String>>,
-    /// Volumes that a RAID controller makes.
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
-    pub raid: Option<Vec<RaidVolume>>,
-    /// The driver packages it needs.
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub drivers: Option<Vec<String>>,
     /// How its disks are treated.
     pub storage: Option<Disks>,
-    /// What is taken from other documents.
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// What hosts can have otherwise.
+    #[serde(flatten)]
+    pub machine: MachineSettings,
 }
 
 /// How disks are treated.

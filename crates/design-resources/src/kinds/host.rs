@@ -1,10 +1,57 @@
-//! What host profiles and nodes both say.
+//! What host profiles and nodes both say, and hardware profiles in part.
 
 use std::collections::BTreeMap;
 
 use krm::kind::{Declaration, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::substitution::{SecretKey, Substitution};
+
+/// What a profile says of its hosts, and a host of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostSettings {
+    /// The profile it inherits from.
+    pub host_profile: Option<String>,
+    /// The model of machine.
+    pub hardware_profile: Option<String>,
+    /// The network that gives the host its name and default route.
+    pub primary_network: Option<String>,
+    /// How its BMC is spoken to: `type`, `network`, `account` and whatever the type needs. Secrets stand in `oob_secrets`.
+    pub oob: Option<BTreeMap<String, String>>,
+    /// Which Secrets hold what must not be seen of it, such as `credential`.
+    pub oob_secrets: Option<BTreeMap<String, SecretKey>>,
+    /// Its storage.
+    pub storage: Option<Storage>,
+    /// Its operating system.
+    pub platform: Option<Platform>,
+    /// What is noted about it.
+    pub metadata: Option<Notes>,
+    /// Its interfaces, in order.
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub interfaces: Option<Vec<Interface>>,
+    /// What the model of machine says unless it is said here.
+    #[serde(flatten)]
+    pub machine: MachineSettings,
+}
+
+/// What a model of machine says, unless a profile or a host says otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineSettings {
+    /// The level of each component's firmware: a version, or `>=` and the lowest that will do.
+    pub firmware: Option<BTreeMap<String, String>>,
+    /// BIOS settings by the names the vendor gives them.
+    pub bios_settings: Option<BTreeMap<String, String>>,
+    /// Volumes that a RAID controller makes.
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub raid: Option<Vec<RaidVolume>>,
+    /// The driver packages it needs.
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub drivers: Option<Vec<String>>,
+    /// What is taken from other documents.
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub substitutions: Option<Vec<Substitution>>,
+}
 
 /// Storage of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,14 +1,11 @@
 //! HostProfile: settings that several hosts share, by inheritance.
 
-use std::collections::BTreeMap;
-
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document;
-use super::host::{Interface, Notes, Platform, RaidVolume, Storage, asked_by};
-use super::substitution::{SecretKey, Substitution};
+use super::host::{HostSettings, asked_by};
 
 /// Settings that several hosts share.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -22,38 +19,9 @@ pub struct HostProfile {
 /// What hosts of this profile come to, as far as it says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostProfileSpec {
-    /// The profile it inherits from.
-    pub host_profile: Option<String>,
-    /// The model of machine.
-    pub hardware_profile: Option<String>,
-    /// The network that gives the host its name and default route.
-    pub primary_network: Option<String>,
-    /// How its BMC is spoken to: `type`, `network`, `account` and whatever the type needs. Secrets stand in `oob_secrets`.
-    pub oob: Option<BTreeMap<String, String>>,
-    /// Which Secrets hold what must not be seen of it, such as `credential`.
-    pub oob_secrets: Option<BTreeMap<String, SecretKey>>,
-    /// Its storage.
-    pub storage: Option<Storage>,
-    /// Its operating system.
-    pub platform: Option<Platform>,
-    /// What is noted about it.
-    pub metadata: Option<Notes>,
-    /// Its interfaces, in order.
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
-    pub interfaces: Option<Vec<Interface>>,
-    /// The level of each component's firmware: a version, or `>=` and the lowest that will do.
-    pub firmware: Option<BTreeMap<String, String>>,
-    /// BIOS settings by the names the vendor gives them.
-    pub bios_settings: Option<BTreeMap<String, String>>,
-    /// Volumes that a RAID controller makes.
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
-    pub raid: Option<Vec<RaidVolume>>,
-    /// The driver packages it needs.
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub drivers: Option<Vec<String>>,
-    /// What is taken from other documents.
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// What it says of a host.
+    #[serde(flatten)]
+    pub host: HostSettings,
 }
 
 impl Resource for HostProfile {

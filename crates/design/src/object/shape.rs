@@ -38,6 +38,21 @@ pub(super) enum Shape {
     Content,
 }
 
+/// A field and what stands there.
+type Field = (&'static str, Shape);
+
+/// The fields of both, said once each.
+const fn joined<const ALL: usize>(some: &[Field], others: &[Field]) -> [Field; ALL] {
+    assert!(some.len() + others.len() == ALL, "as many as are said to be");
+    let mut all = [("", Text); ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < some.len() { some[at] } else { others[at - some.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// What documents of a kind hold; nothing for kinds that are not of a design.
 pub(super) fn of_kind(kind: &str) -> Option<&'static Shape> {
     Some(match kind {
@@ -115,7 +130,13 @@ const NETWORK_LINK: Shape = Fields(&[
 
 const VOLUME: Shape = Fields(&[("level", Text), ("disks", Texts), ("spares", Texts), ("size", Text)]);
 
-const HARDWARE_PROFILE: Shape = Fields(&[
+/// What a model of machine says, unless a profile or a host says otherwise.
+const MACHINE: [Field; 4] =
+    [("firmware", TextMap), ("bios_settings", TextMap), ("raid", Named(&VOLUME)), ("drivers", Texts)];
+
+const HARDWARE_PROFILE: Shape = Fields(&HARDWARE_PROFILE_FIELDS);
+const HARDWARE_PROFILE_FIELDS: [Field; 15] = joined(&OF_HARDWARE, &MACHINE);
+const OF_HARDWARE: [Field; 11] = [
     ("vendor", Text),
     ("generation", Text),
     ("hw_version", Text),
@@ -135,12 +156,8 @@ const HARDWARE_PROFILE: Shape = Fields(&[
     ),
     ("cpu_sets", TextMap),
     ("hugepages", Named(&Fields(&[("size", Text), ("count", Whole)]))),
-    ("firmware", TextMap),
-    ("bios_settings", TextMap),
-    ("raid", Named(&VOLUME)),
-    ("drivers", Texts),
     ("storage", Fields(&[("boot_device", Text), ("wipe", Text)])),
-]);
+];
 
 const DRIVER_PACKAGE: Shape = Fields(&[
     ("packages", TextMap),
@@ -210,7 +227,9 @@ const INTERFACE: Shape = Fields(&[
     ("sriov", Fields(&[("vf_count", Whole), ("trustedmode", Truth)])),
 ]);
 
-const HOST_PROFILE: Shape = Fields(&[
+/// What a profile says of its hosts, and a host of itself.
+const HOST: [Field; 12] = joined(&OF_HOST, &MACHINE);
+const OF_HOST: [Field; 8] = [
     ("host_profile", Text),
     ("hardware_profile", Text),
     ("primary_network", Text),
@@ -219,27 +238,13 @@ const HOST_PROFILE: Shape = Fields(&[
     ("platform", PLATFORM),
     ("metadata", METADATA),
     ("interfaces", Named(&INTERFACE)),
-    ("firmware", TextMap),
-    ("bios_settings", TextMap),
-    ("raid", Named(&VOLUME)),
-    ("drivers", Texts),
-]);
+];
 
-const BAREMETAL_NODE: Shape = Fields(&[
-    ("host_profile", Text),
-    ("hardware_profile", Text),
-    ("primary_network", Text),
-    ("addressing", List(&Fields(&[("network", Text), ("address", Text)]))),
-    ("oob", TextMap),
-    ("storage", STORAGE),
-    ("platform", PLATFORM),
-    ("metadata", METADATA),
-    ("interfaces", Named(&INTERFACE)),
-    ("firmware", TextMap),
-    ("bios_settings", TextMap),
-    ("raid", Named(&VOLUME)),
-    ("drivers", Texts),
-]);
+const HOST_PROFILE: Shape = Fields(&HOST);
+
+const BAREMETAL_NODE: Shape = Fields(&BAREMETAL_NODE_FIELDS);
+const BAREMETAL_NODE_FIELDS: [Field; 13] = joined(&HOST, &OF_NODE);
+const OF_NODE: [Field; 1] = [("addressing", List(&Fields(&[("network", Text), ("address", Text)])))];
 
 const NODE_FILTER: Shape = Fields(&[
     ("filter_set_type", Text),
