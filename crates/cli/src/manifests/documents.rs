@@ -67,8 +67,9 @@ fn json_parts(text: &str) -> Vec<(usize, &str)> {
         parts.push((text[..start].matches('\n').count(), &text[start..end]));
         start = end;
     }
-    // What is left is empty, or broken and told so.
-    parts.push((text[..start].matches('\n').count(), &text[start..]));
+    // What is left is empty, YAML that only began like JSON, or broken and told so.
+    let lines_before = text[..start].matches('\n').count();
+    parts.extend(yaml_parts(&text[start..]).into_iter().map(|(lines, part)| (lines_before + lines, part)));
     parts
 }
 
@@ -88,6 +89,18 @@ mod tests {
         assert_eq!(found, expected.map(|(value, lines)| (value.to_owned(), lines)));
         let found = read("x", "{\"a\": 1}\n{\"b\": 2}\n").unwrap();
         assert_eq!((found.len(), found[1].1.lines_before), (2, 0));
+    }
+
+    #[test]
+    fn what_only_begins_like_json_is_yaml() {
+        let read_all = |text: &str| {
+            let found = read("x", text).unwrap().into_iter();
+            found.map(|(value, source)| (value.to_string(), source.lines_before)).collect::<Vec<_>>()
+        };
+        let both = [(r#"{"a":1}"#.to_owned(), 0), (r#"{"b":2}"#.to_owned(), 2)];
+        assert_eq!(read_all("{a: 1}\n---\n{b: 2}\n"), both);
+        let both = [(r#"{"a":1}"#.to_owned(), 0), (r#"{"b":2}"#.to_owned(), 2)];
+        assert_eq!(read_all("{\"a\": 1}\n---\nb: 2\n"), both);
     }
 
     #[test]

@@ -208,6 +208,8 @@ async fn value_of(flag: &str, current: &str, line: &Line<'_>, session: &mut Sess
                 "jsonpath=",
                 "jsonpath-file=",
                 "jsonpath-as-json=",
+                "go-template=",
+                "go-template-file=",
                 "custom-columns=",
             ];
             starting(forms.map(str::to_owned).to_vec())
