@@ -8,7 +8,7 @@ use super::tree::{Block, Command, Node, Operand, Pipeline, Span, Term};
 use super::words::{self, Kind, Word};
 
 /// More than anybody writes, and less than a stack holds.
-const DEEPEST: usize = 200;
+const DEEPEST: usize = 32;
 
 /// What is wrong, and where.
 pub struct Wrong {

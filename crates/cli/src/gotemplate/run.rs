@@ -11,7 +11,7 @@ use super::items::{IntType, Item};
 use super::tree::{Block, Command, Node, Operand, Pipeline, Span, Term};
 
 /// How often templates may use each other in a row.
-const DEEPEST: usize = 200;
+const DEEPEST: usize = 50;
 
 /// Why it failed, and where.
 pub struct Failed {

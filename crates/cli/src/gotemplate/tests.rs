@@ -185,7 +185,7 @@ fn what_fails_says_where() {
         ("{{template \"x\"}}", at("1:11", "\"x\"", "template \"x\" not defined")),
         (
             "{{define \"r\"}}{{template \"r\"}}{{end}}{{template \"r\"}}",
-            at("1:25", "\"r\"", "exceeded maximum template depth (200)"),
+            at("1:25", "\"r\"", "exceeded maximum template depth (50)"),
         ),
     ] {
         assert_eq!(rendered(template), expected, "{template}");
