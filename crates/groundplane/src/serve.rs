@@ -186,7 +186,8 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     }
     let audit = audit(&folder, &arguments)?;
     let log = audit.as_ref().map(|audit| audit.log.clone());
-    let activities = Activities::new(log.as_ref().map(|log| log.path().to_owned()));
+    let activities =
+        Activities::new(log.as_ref().map(|log| log.path().to_owned()), !arguments.etcd.is_empty());
     let stopping = Arc::new(AtomicBool::new(false));
     let pipeline = Arc::new(Pipeline {
         api: api.clone(),
@@ -205,13 +206,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
             openapi: apiserver::openapi::Documents::default(),
         },
         audit,
-        worked_out: vec![Arc::new(Answers(activities.clone()))],
-    });
-    let warmed = api.clone();
-    tokio::spawn(async move {
-        // The first requests come first.
-        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-        activities.warm_up(&warmed).await;
+        worked_out: vec![Arc::new(Answers(activities))],
     });
     controllers::start(&api, &iam, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);

@@ -16,12 +16,13 @@ mod policies;
 mod policy;
 mod preview;
 mod query;
+mod seek;
 mod sentences;
+pub mod shipping;
 mod sight;
 mod window;
 
 pub use answers::Activities;
-pub use ledger::Ledger;
 pub use sentences::shipped;
 
 use krm::kind::Kind;

@@ -1,5 +1,5 @@
-//! What every store has from the start: the namespace of the system, a ProtectedResource for every kind, and the roles that
-//! ship, kept as they should be.
+//! What every store has from the start: the namespace of the system, a ProtectedResource for every kind, and the roles and
+//! policies that ship, kept as they should be.
 
 use apiserver::api::Api;
 use apiserver::client::Client;
@@ -10,6 +10,7 @@ use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Author, Refused};
 
+use crate::activity::shipping;
 use crate::iam::roles::{At, Roles, SYSTEM_NAMESPACE};
 use crate::iam::shipped;
 
@@ -20,7 +21,9 @@ const BATCH: usize = 200;
 pub async fn run(api: &Api) -> Result<(), Status> {
     let client = Client::system(api, "groundplane");
     let mut wanted = vec![namespace()];
-    wanted.extend(with_status(shipped::objects(api.kinds()), &api.now().to_string()));
+    let now = api.now().to_string();
+    wanted.extend(with_status(shipped::objects(api.kinds()), &now));
+    wanted.extend(shipping::objects(api.kinds(), &now));
     let mut stale = Vec::new();
     for object in wanted {
         match client.get_like(&object).await {
@@ -83,7 +86,11 @@ fn merged(existing: Option<Object>, wanted: Object) -> Object {
         object.set_meta("generation", Some((object.generation() + 1).into()));
     }
     object.set("spec", wanted.get("spec").cloned());
-    object.set("status", wanted.get("status").cloned());
+    let mut status = wanted.get("status").cloned();
+    if let Some(seen) = status.as_mut().and_then(|status| status.get_mut("observedGeneration")) {
+        *seen = object.generation().into();
+    }
+    object.set("status", status);
     object
 }
 

@@ -14,7 +14,7 @@ use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
 use crate::history::verify::{self, Report};
-use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, Touched, deeds};
+use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, Touched, deeds};
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -121,14 +121,24 @@ pub trait Store: Send + Sync + 'static {
 
     /// Every change after a mark, of all objects, oldest first and without the objects: all, or the first of them, no
     /// fewer than `enough`.
-    fn deeds(&self, after: DeedMark, enough: usize) -> Later<'_, Vec<Deed>> {
-        Box::pin(async move { deeds::after(&*self.parts().archive, after, enough).await })
+    fn deeds_after(&self, after: DeedMark, enough: usize) -> Later<'_, Vec<Deed>> {
+        self.parts().archive.deeds_after(after.into(), enough)
     }
 
-    /// One change with the object before and after it; nothing once retention has let go of it. `near` is the version
-    /// of a later deed of the same life that [is whole](Deed::is_whole), or zero.
-    fn change<'a>(&'a self, key: &'a Key, place: DeedPlace, near: Version) -> Later<'a, Option<Change>> {
-        Box::pin(async move { deeds::change(&self.parts().past(self.latest()), key, place, near).await })
+    /// Every change before a mark, newest first: all, or the newest of them, no fewer than `enough`.
+    fn deeds_before(&self, below: DeedMark, enough: usize) -> Later<'_, Vec<Deed>> {
+        self.parts().archive.deeds_before(below.into(), enough)
+    }
+
+    /// Since when every change is still known; nothing while retention has let go of none.
+    fn whole_since(&self) -> Later<'_, Option<DeedMark>> {
+        Box::pin(async move { deeds::whole_since(&*self.parts().archive).await })
+    }
+
+    /// The change of a key that stands there, with the object before and after it; nothing once retention has let go of
+    /// it. `near` is the version of a later deed of the same life that [is whole](Deed::is_whole), or zero.
+    fn change<'a>(&'a self, key: &'a Key, at: DeedMark, near: Version) -> Later<'a, Option<Change>> {
+        Box::pin(async move { deeds::change(&self.parts().past(self.latest()), key, at, near).await })
     }
 
     /// One object as it was.

@@ -49,7 +49,7 @@ pub struct Arguments {
     source: Option<String>,
 
     /// An expression that must hold, such as spec.resource.kind in ['Rack', 'Node'].
-    #[arg(long, value_name = "EXPRESSION", conflicts_with = "follow")]
+    #[arg(long, value_name = "EXPRESSION")]
     filter: Option<String>,
 
     /// At most so many; 0 for all.
@@ -77,6 +77,7 @@ Examples:
   groundplane activity nodes --verb delete --since 2w
   groundplane activity --search 'placed r12' -o wide
   groundplane activity --follow                          as it happens, until Ctrl-C
+  groundplane activity nodes --follow --verb delete
   groundplane activity --filter \"spec.resource.kind in ['Rack', 'Site']\" -o json";
 
 const QUERIES: &str = "/apis/activity.miloapis.com/v1alpha1/activityqueries";
@@ -88,7 +89,6 @@ struct Asked {
     spec: Value,
     /// What is said of the kind: group and kind.
     kind: Option<(String, String)>,
-    name: Option<String>,
 }
 
 /// Tells activities.
@@ -140,7 +140,7 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
         }
     }
     let mut filter: Vec<String> = arguments.filter.iter().map(|filter| format!("({filter})")).collect();
-    let (mut kind, mut name) = (None, None);
+    let mut kind = None;
     if let Some(first) = arguments.words.first() {
         let (word, named) = match first.split_once('/') {
             Some((word, named)) => (word.to_owned(), Some(named.to_owned())),
@@ -161,7 +161,7 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
             let equal = format!("spec.resource.name == '{}'", named.replace(['\'', '\\'], ""));
             filter.insert(0, equal);
         }
-        (kind, name) = (Some((resource.group.clone(), resource.kind.clone())), named);
+        kind = Some((resource.group.clone(), resource.kind.clone()));
     }
     if let Some(namespace) = session.asked_namespace().await? {
         spec["namespace"] = namespace.into();
@@ -169,7 +169,7 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
     if !filter.is_empty() {
         spec["filter"] = filter.join(" && ").into();
     }
-    Ok(Asked { spec, kind, name })
+    Ok(Asked { spec, kind })
 }
 
 /// `2h` is two hours ago; everything else is as it was given.

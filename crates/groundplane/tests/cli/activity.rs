@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use crate::on_a_terminal::{golden, shown};
 use crate::program::{GROUNDPLANE, Ground};
 
 fn told(ground: &Ground) {
@@ -55,6 +56,43 @@ fn activities_are_sentences_newest_first() {
     assert_eq!(ground.told("activity --verb look").code, 2);
 }
 
+const LINES: [&str; 9] = [
+    "activity configmaps -n default",
+    "activity cm/one -o wide",
+    "activity --verb delete -n default",
+    "activity --search 'created two'",
+    "activity --filter \"spec.resource.kind in ['ConfigMap'] && spec.summary.contains('two')\" -o name",
+    "activity --actor nobody",
+    "activity --since yesterday",
+    "activity --filter spec.summary.contains(",
+    "activity --help",
+];
+
+#[test]
+fn activities_on_a_terminal_and_in_a_pipe() {
+    let ground = Ground::fresh();
+    told(&ground);
+    let of_the_moment = |text: &str| {
+        let mut text = text.to_owned();
+        for (pattern, instead) in
+            [(r"(?m)^\d+s +", "AGE   "), (r"act-[0-9a-f]{12}", "act-HASH"), (r"\b\d{6,} ", "REVISION ")]
+        {
+            text = regex::Regex::new(pattern).unwrap().replace_all(&text, instead).into_owned();
+        }
+        text
+    };
+    let (mut on_terminal, mut in_pipe) = (String::new(), String::new());
+    for line in LINES {
+        let (text, code) = shown(&ground, line, 80, true);
+        on_terminal += &format!("$ groundplane {line}\n{}[{code}]\n\n", of_the_moment(&text));
+        let told = ground.told(line);
+        let text = of_the_moment(&format!("{}{}", told.out, told.err));
+        in_pipe += &format!("$ groundplane {line}\n{text}[{}]\n\n", told.code);
+    }
+    golden("activity-terminal.txt", &on_terminal);
+    golden("activity-pipe.txt", &in_pipe);
+}
+
 #[test]
 fn activities_are_followed_as_they_happen() {
     let ground = Ground::fresh();
@@ -70,4 +108,33 @@ fn activities_are_followed_as_they_happen() {
     assert!(next().ends_with("admin deleted ConfigMap after in namespace default"));
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn only_what_is_asked_for_is_followed() {
+    let ground = Ground::fresh();
+    ground.run("create configmap before --from-literal=a=1 -n default");
+    let line = "activity --follow cm --since 1h --verb delete --filter spec.resource.name!='quiet' --search 'IN default' -o json";
+    let words: Vec<String> = crate::program::words(line);
+    let mut child = ground.command(Path::new(GROUNDPLANE), &words).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // It has begun when it tells something: until then, something happens.
+    let first = std::thread::scope(|scope| {
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let done = &done;
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                ground.run("create configmap quiet --from-literal=a=1 -n default");
+                ground.run("delete configmap quiet -n default");
+                ground.run("create configmap loud --from-literal=a=1 -n default");
+                ground.run("delete configmap loud -n default");
+            }
+        });
+        let first = lines.next().unwrap().unwrap();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        first
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(first.contains("deleted ConfigMap loud in namespace default"), "{first}");
 }

@@ -1,10 +1,9 @@
 //! Requests about what this group works out: queries that are posted, and activities that are listed and watched.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use apiserver::answer::{self, Answer};
-use apiserver::api::Api;
 use apiserver::call::Call;
 use apiserver::handle::body::decode;
 use apiserver::handle::resource::{Watching, not_supported};
@@ -24,24 +23,26 @@ use super::{GROUP, audit_log, events, facets, feed, preview, query};
 
 /// Answers for activities.
 pub struct Activities {
-    /// All changes.
-    pub ledger: Ledger,
+    /// All changes, as far back as anybody asked.
+    pub(super) ledger: Ledger,
     pub(super) policies: Policies,
+    pub(super) events: events::Times,
     /// Where requests are noted down.
     pub(super) audit: Option<PathBuf>,
+    /// Whether other servers may answer requests about the same objects.
+    pub(super) is_one_of_several: bool,
 }
 
 impl Activities {
-    /// Answers from a store, and from the audit log where there is one.
-    pub fn new(audit: Option<PathBuf>) -> Arc<Activities> {
-        Arc::new(Activities { ledger: Ledger::default(), policies: Policies::default(), audit })
-    }
-
-    /// Reads the store's log ahead of the first question.
-    pub async fn warm_up(&self, api: &Api) {
-        if let Err(error) = self.ledger.catch_up(api.store()).await {
-            tracing::debug!(%error, "the log of changes can't be read yet");
-        }
+    /// Answers from a store, and from the audit log where there is one; other servers of the same store have their own.
+    pub fn new(audit: Option<PathBuf>, is_one_of_several: bool) -> Arc<Activities> {
+        Arc::new(Activities {
+            ledger: Ledger::default(),
+            policies: Policies::default(),
+            events: events::Times::default(),
+            audit,
+            is_one_of_several,
+        })
     }
 
     /// What the maker of a request may see.
@@ -99,8 +100,8 @@ impl Answers {
         }
         let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
         let options = WriteOptions::read(&known.query, "CreateOptions", false)?;
-        let (mut object, warnings) = decode(call, &known.headers, body, options.validation)?;
-        let posted = Posted { call, object: &object };
+        let (mut object, mut warnings) = decode(call, &known.headers, body, options.validation)?;
+        let posted = Posted { call, object: &object, warnings: Mutex::default() };
         let status = match call.kind.names.plural.as_str() {
             "activityqueries" => query::answer(&self.0, &posted).await?,
             "activityfacetqueries" => facets::of_activities(&self.0, &posted).await?,
@@ -108,11 +109,12 @@ impl Answers {
             "auditlogfacetsqueries" => audit_log::facets(&self.0, &posted).await?,
             "eventqueries" => {
                 events::settle(&call.api).await?;
-                events::query(&posted, &self.0.sight(call))?
+                events::query(&self.0.events, &posted, &self.0.sight(call))?
             }
             "eventfacetqueries" => facets::of_events(&self.0, &posted).await?,
             _ => preview::answer(&posted)?,
         };
+        warnings.extend(posted.warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
         object.set("status", Some(status));
         let mut answer = answer::object::value(&accept, 201, &Value::Object(object.0));
         answer::warn(&mut answer, &warnings);

@@ -60,7 +60,7 @@ pub async fn query(activities: &Activities, posted: &Posted<'_>) -> Result<Value
     })?;
     let limit = limit_of(posted, &spec)?;
     let from = ended.map(|(file, offset, _, _)| LinePlace { file, offset });
-    let file = file(activities)?.to_owned();
+    let file = file(activities, posted)?.to_owned();
     let sight = activities.sight(posted.call);
     let read = tokio::task::spawn_blocking(move || {
         let mut results: Vec<Value> = Vec::new();
@@ -93,7 +93,7 @@ pub async fn facets(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
     let source = spec["filter"].as_str().unwrap_or_default();
     let filter = AuditFilter::read(source)
         .map_err(|why| posted.invalid(&[FieldError::invalid_text(&at.field("filter"), source, why)]))?;
-    let file = file(activities)?.to_owned();
+    let file = file(activities, posted)?.to_owned();
     let sight = activities.sight(posted.call);
     let counted = tokio::task::spawn_blocking(move || {
         let mut looked_at = 0;
@@ -117,8 +117,14 @@ pub async fn facets(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
     Ok(json!({ "facets": counted.await.map_err(Status::internal)?? }))
 }
 
-/// Where requests are noted down.
-fn file(activities: &Activities) -> Result<&File, Status> {
+/// Where requests are noted down. Each server notes down its own.
+fn file<'a>(activities: &'a Activities, posted: &Posted<'_>) -> Result<&'a File, Status> {
+    if activities.is_one_of_several {
+        posted.warn(
+            "only requests that this server answered are told; ask each server that shares its store"
+                .to_owned(),
+        );
+    }
     activities.audit.as_deref().ok_or_else(|| {
         Status::failure(
             503,

@@ -1,7 +1,12 @@
 //! Events as they are kept, newest first, of those that somebody may see.
 
+mod times;
+
+pub use times::{Times, Unread};
+
 use apiserver::api::{Api, store_failure};
 use apiserver::keys::{self, Parts};
+use apiserver::past::moment;
 use apiserver::plane::Plane;
 use krm::Object;
 use krm::field::{FieldError, Path};
@@ -16,6 +21,9 @@ use super::query::{Posted, limit_of, token, untoken};
 use super::sight::Sight;
 use super::window::{self, KEPT, Window, micros};
 
+/// As many events are read for one page; where fewer fit, the page is short and the next one goes on from there.
+pub const LOOKED_AT: usize = 2000;
+
 /// An event in the form of `events.k8s.io`, and when it happened.
 pub struct Happened {
     /// In microseconds since 1970.
@@ -28,39 +36,6 @@ pub struct Happened {
     kept: Object,
 }
 
-/// All events of the planes in sight, newest first, that the asker may see: events themselves, and what they are about.
-pub fn in_window(api: &Api, sight: &Sight, from: &Plane, window: Window) -> Vec<Happened> {
-    let snapshot = api.store().latest();
-    let mut found = Vec::new();
-    for plane in planes(api, from) {
-        let prefix = keys::of_kind(&plane, "", "events");
-        for (key, entry) in snapshot.list(prefix.as_bytes()) {
-            let Some(happened) = read(api, key, entry).filter(|happened| window.has(happened.time)) else {
-                continue;
-            };
-            if is_seen(api, sight, &happened) {
-                found.push(happened);
-            }
-        }
-    }
-    found.sort_by(|a, b| (b.time, &b.key).cmp(&(a.time, &a.key)));
-    found
-}
-
-/// The planes whose events are seen from one: the root sees all.
-fn planes(api: &Api, from: &Plane) -> Vec<Plane> {
-    let mut all = vec![from.clone()];
-    if from.is_root() {
-        let prefix = keys::of_kind(from, apiserver::planes::GROUP, apiserver::planes::PLURAL);
-        let snapshot = api.store().latest();
-        let names = snapshot
-            .list(prefix.as_bytes())
-            .filter_map(|(key, _)| Some(Plane::project(keys::parts(key)?.name)));
-        all.extend(names);
-    }
-    all
-}
-
 /// Reads one event as it is kept.
 pub fn read(api: &Api, key: &Key, entry: &Entry) -> Option<Happened> {
     let bytes = api.reveal(key, entry).ok()?;
@@ -69,6 +44,11 @@ pub fn read(api: &Api, key: &Key, entry: &Entry) -> Option<Happened> {
     let mirror = kind.mirror.as_ref()?;
     let event = (mirror.show)(kept.clone()).into_value();
     Some(Happened { time: micros(happened(&event)), key: key.clone(), event, kept })
+}
+
+/// Reads an event, if the asker may see it.
+pub fn read_seen(api: &Api, sight: &Sight, unread: &Unread) -> Option<Happened> {
+    read(api, &unread.key, &unread.entry).filter(|happened| is_seen(api, sight, happened))
 }
 
 /// Whether an asker may see an event, and what it is about.
@@ -95,7 +75,7 @@ pub fn is_seen(api: &Api, sight: &Sight, happened: &Happened) -> bool {
 }
 
 /// Answers an EventQuery.
-pub fn query(posted: &Posted<'_>, sight: &Sight) -> Result<Value, Status> {
+pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value, Status> {
     let (spec, now) = (posted.spec(), posted.now());
     let window =
         Window::read(&spec, &Path::of("spec"), now, Some(KEPT)).map_err(|errors| posted.invalid(&errors))?;
@@ -126,23 +106,51 @@ pub fn query(posted: &Posted<'_>, sight: &Sight) -> Result<Value, Status> {
             )])
         })?),
     };
-    let mut found = in_window(&posted.call.api, sight, &posted.call.plane, window);
-    found.retain(|happened| {
-        below
-            .as_ref()
-            .is_none_or(|(time, key)| (happened.time, happened.key.to_string()) < (*time, key.clone()))
-            && (text("namespace").is_empty() || happened.kept.namespace() == text("namespace"))
-            && selector.matches(|field| field_of(&happened.kept, field).into())
+    let api = &posted.call.api;
+    let told = effective(posted, window);
+    let mut unread = times.in_window(api, &posted.call.plane, window);
+    unread.retain(|unread| {
+        below.as_ref().is_none_or(|(time, key)| (unread.time, unread.key.to_string()) < (*time, key.clone()))
+            && (text("namespace").is_empty()
+                || keys::parts(&unread.key).is_some_and(|at| at.namespace == text("namespace")))
     });
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let mut status = posted.window_status(window);
-    let results: Vec<Value> = found.iter().map(|happened| record(&happened.event)).collect();
-    status["results"] = results.into();
-    if let Some(last) = found.last().filter(|_| more) {
-        status["continue"] = token(&(last.time, last.key.to_string())).into();
+    let mut results: Vec<Value> = Vec::new();
+    let mut last: Option<(u64, String)> = None;
+    for (looked_at, unread) in unread.into_iter().enumerate() {
+        if results.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
+            let mut status = posted.window_status(told);
+            status["results"] = results.into();
+            status["continue"] = last.map(|last| token(&last)).into();
+            return Ok(status);
+        }
+        last = Some((unread.time, unread.key.to_string()));
+        let happened = read_seen(api, sight, &unread);
+        let happened =
+            happened.filter(|happened| selector.matches(|field| field_of(&happened.kept, field).into()));
+        results.extend(happened.map(|happened| record(&happened.event)));
     }
+    let mut status = posted.window_status(told);
+    status["results"] = results.into();
     Ok(status)
+}
+
+/// The part of a window that events are still kept of; it is said where that is not all of it.
+pub fn effective(posted: &Posted<'_>, window: Window) -> Window {
+    let catalog = posted.call.api.kinds().of(&Plane::root());
+    let lifetime = catalog.resource("", "events").and_then(|kind| kind.lifetime.clone());
+    let Some(kept) = lifetime.and_then(|lifetime| lifetime(&Object::new("v1", "Event"))) else {
+        return window;
+    };
+    let micros_kept = u64::try_from(kept.as_micros()).unwrap_or(u64::MAX);
+    let start = window.start.max(micros(posted.now()).saturating_sub(micros_kept)).min(window.end);
+    if start > window.start {
+        let minutes = kept.as_secs() / 60;
+        posted.warn(format!(
+            "events are kept for {minutes} minutes: none from before {} are told",
+            moment(start)
+        ));
+    }
+    Window { start, ..window }
 }
 
 /// The fields that an EventQuery selects by.

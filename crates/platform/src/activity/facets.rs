@@ -1,22 +1,21 @@
 //! Which values there are, and how often: what drop-down lists of filters are made of.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use apiserver::api::store_failure;
-use apiserver::keys;
 use krm::field::{FieldError, Path};
 use krm::status::Status;
 use serde_json::{Value, json};
-use store::Version;
+use store::{DeedMark, Version};
 
 use super::answers::Activities;
 use super::compose::Actor;
 use super::events;
 use super::filter::Filter;
-use super::ledger::Wanted;
+use super::ledger::{Passing, Span, Stopped};
 use super::query::{Asked, Posted, page};
-use super::sight::plane;
+use super::seek::{Seek, parts};
+use super::sight::{Sight, plane};
 use super::window::Window;
 
 /// How many values a facet has unless it says so.
@@ -135,51 +134,59 @@ async fn count_in_ledger(
     activities: &Activities,
     posted: &Posted<'_>,
     asked: &Asked,
-    sight: &super::sight::Sight,
+    sight: &Sight,
     facets: &mut [Facet],
 ) -> Result<(), Status> {
     let api = &posted.call.api;
-    activities.ledger.catch_up(api.store()).await.map_err(|error| store_failure(&error))?;
-    let tired = Cell::new(false);
-    let mut wanted = Wanted {
-        start: asked.window.start,
-        end: asked.window.end,
-        below: Version::new(u64::MAX),
-        kind: &mut |of| asked.of_kind(api, sight, of),
-        // What parts of the system do is told by no policy that ships.
-        user: &mut |user| asked.may_be_by(user) && Actor::of(user).kind == "user",
-        object: &mut |key, life, by_name| {
-            asked.may_be_about(key, life) && (!by_name || keys::parts(key).is_some_and(|at| sight.sees(&at)))
-        },
-        is_tired: &tired,
-    };
-    let by_namespace = facets.iter().any(|facet| facet.field == "spec.resource.namespace");
-    activities.ledger.count(&mut wanted, by_namespace, |of, user, namespace, number| {
-        let actor = Actor::of(user);
-        let catalog = api.kinds().of(&plane(&of.plane));
-        let kind = catalog.resource(&of.group, &of.plural).map_or("", |kind| &kind.names.kind);
+    let failed = |error: store::Error| store_failure(&error);
+    activities.ledger.catch_up(api.store()).await.map_err(failed)?;
+    let policies = activities.policies.in_force(api);
+    let mut seek = Seek::new(api, sight, asked, &policies).untiring();
+    let mut passing = Passing::default();
+    let mut counts = HashMap::new();
+    let mut span = Span { window: asked.window, below: DeedMark::END, above: Version::ZERO };
+    loop {
+        match activities.ledger.count(&mut seek, span, &passing, &mut counts) {
+            Stopped::At(mark) => span.below = mark,
+            Stopped::Past => break,
+            Stopped::Unread => {
+                let deepened = activities.ledger.deepen(api.store(), span.below, &mut passing).await;
+                if !deepened.map_err(failed)? {
+                    break;
+                }
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+    for ((shelf, user), number) in counts {
+        let Some(of) = parts(&shelf) else { continue };
+        let actor = Actor::of(&user);
+        let catalog = api.kinds().of(&plane(of.plane));
+        let kind = catalog.resource(of.group, of.plural).map_or("", |kind| &kind.names.kind);
         for facet in facets.iter_mut() {
             let value = match facet.field.as_str() {
                 "spec.actor.name" => &actor.name,
                 "spec.actor.type" => actor.kind,
                 "spec.changeSource" => actor.change_source(),
-                "spec.resource.apiGroup" => &of.group,
-                "spec.resource.namespace" => namespace,
+                "spec.resource.apiGroup" => of.group,
+                "spec.resource.namespace" => of.namespace,
                 _ => kind,
             };
             facet.add(value, number);
         }
-    });
+    }
     Ok(())
 }
 
 /// Answers an EventFacetQuery.
 pub async fn of_events(activities: &Activities, posted: &Posted<'_>) -> Result<Value, Status> {
     let mut facets = asked(posted, &events::FACETS)?;
-    let window = events::facet_window(posted)?;
+    let window = events::effective(posted, events::facet_window(posted)?);
     events::settle(&posted.call.api).await?;
     let sight = activities.sight(posted.call);
-    for happened in events::in_window(&posted.call.api, &sight, &posted.call.plane, window) {
+    let api = &posted.call.api;
+    let unread = activities.events.in_window(api, &posted.call.plane, window);
+    for happened in unread.iter().filter_map(|unread| events::read_seen(api, &sight, unread)) {
         for facet in &mut facets {
             let value = events::facet(&happened, &facet.field);
             facet.count(&value);

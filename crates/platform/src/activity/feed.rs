@@ -18,15 +18,17 @@ use krm::Object;
 use krm::selector::FieldSelector;
 use krm::status::Status;
 use serde_json::{Value, json};
-use store::Version;
+use store::{DeedMark, Version};
 use tokio::sync::mpsc;
 
 use super::answers::Activities;
+use super::api_version;
 use super::events;
 use super::filter::Filter;
-use super::query::{Asked, Ended, of_event, of_found, page, token, untoken};
+use super::ledger::{Passing, Span, Stopped};
+use super::query::{Asked, Ended, VERBS, of_event, of_found, page, token, untoken, words};
+use super::seek::Seek;
 use super::window::{Window, micros};
-use super::{api_version, ledger::Wanted};
 
 /// How far back a list goes, in microseconds.
 const LISTED: u64 = 3_600_000_000;
@@ -60,7 +62,7 @@ pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result
         ),
     };
     let now = micros(call.api.now());
-    let asked = selected(call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
+    let asked = selected(known, call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
     let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL);
     let sight = activities.sight(call);
     let mut items = Vec::new();
@@ -94,7 +96,7 @@ pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result
 }
 
 /// What a list or a watch selects.
-fn selected(call: &Call, options: &ListOptions, window: Window) -> Result<Asked, Status> {
+fn selected(known: &Known, call: &Call, options: &ListOptions, window: Window) -> Result<Asked, Status> {
     let selector = FieldSelector::parse(&options.field_selector).map_err(Status::bad_request)?;
     let mut equal = Vec::new();
     for requirement in selector.requirements() {
@@ -112,8 +114,16 @@ fn selected(call: &Call, options: &ListOptions, window: Window) -> Result<Asked,
     if !call.namespace.is_empty() {
         equal.push(("spec.resource.namespace".to_owned(), call.namespace.clone()));
     }
-    let filter = Filter::of_activities("").map_err(Status::bad_request)?;
-    Ok(Asked { window, equal, filter, words: Vec::new(), verb: String::new() })
+    // What a query can be asked for, a list and a watch can be asked for, too.
+    let asked = |name: &str| known.query.get(name).unwrap_or_default();
+    let filter = Filter::of_activities(asked("filter"))
+        .map_err(|why| Status::bad_request(format!("filter: {:?}: {why}", asked("filter"))))?;
+    equal.extend(filter.equal.clone());
+    if !asked("verb").is_empty() && !VERBS.contains(&asked("verb")) {
+        let why = format!("verb: {:?} is none of {}", asked("verb"), VERBS.join(", "));
+        return Err(Status::bad_request(why));
+    }
+    Ok(Asked { window, equal, filter, words: words(asked("search")), verb: asked("verb").to_owned() })
 }
 
 fn objects(items: Vec<Value>) -> Vec<Object> {
@@ -133,8 +143,9 @@ pub async fn watch(
         return Err(Status::not_acceptable("application/json"));
     }
     let now = micros(call.api.now());
-    let recent = selected(&call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
-    let asked = selected(&call, &options, Window { start: 0, end: u64::MAX })?;
+    let recent =
+        selected(known, &call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
+    let asked = selected(known, &call, &options, Window { start: 0, end: u64::MAX })?;
     let failed = |error: store::Error| store_failure(&error);
     let snapshot = call.api.store().current().await.map_err(failed)?;
     let mut initial = Vec::new();
@@ -253,31 +264,33 @@ impl Following {
         activities.ledger.catch_up(api.store()).await.ok()?;
         let policies = activities.policies.in_force(&api);
         let through = batch.last()?.version();
-        let found = {
-            let sight = activities.sight(&self.call);
-            let tired = std::cell::Cell::new(false);
-            let asked = &self.asked;
-            let mut wanted = Wanted {
-                start: 0,
-                end: u64::MAX,
-                below: Version::new(through.get().saturating_add(1)),
-                kind: &mut |of| asked.of_kind(&api, &sight, of),
-                user: &mut |user| asked.may_be_by(user),
-                object: &mut |key, life, by_name| {
-                    asked.may_be_about(key, life)
-                        && (!by_name || keys::parts(key).is_some_and(|at| sight.sees(&at)))
-                },
-                is_tired: &tired,
-            };
-            activities.ledger.look_after(&mut wanted, self.from)
-        };
+        let sight = activities.sight(&self.call);
+        let mut seek = Seek::new(&api, &sight, &self.asked, &policies).untiring();
+        let below = DeedMark { version: Version::new(through.get().saturating_add(1)), time: u64::MAX };
+        let mut span = Span { window: self.asked.window, below, above: self.from };
+        let mut passing = Passing::default();
+        let mut found = Vec::new();
+        loop {
+            let (more, stopped) = activities.ledger.look(&mut seek, span, usize::MAX, &passing);
+            found.extend(more);
+            match stopped {
+                Stopped::At(mark) => span.below = mark,
+                Stopped::Past => break,
+                Stopped::Unread if activities.ledger.reaches(self.from) => break,
+                Stopped::Unread => {
+                    if !activities.ledger.deepen(api.store(), span.below, &mut passing).await.ok()? {
+                        break;
+                    }
+                }
+            }
+        }
+        found.reverse();
         let mut told = Vec::new();
         for found in found {
             told.extend(
                 of_found(&api, &policies, &found).await.ok()?.filter(|activity| self.asked.fits(activity)),
             );
         }
-        let sight = activities.sight(&self.call);
         for event in batch {
             let Some(at) = keys::parts(event.key()).filter(|at| at.group.is_empty() && at.plural == "events")
             else {

@@ -47,24 +47,48 @@ pub struct Filter {
     pub equal: Vec<(String, String)>,
     /// Whether that is all it asks.
     pub is_equalities: bool,
+    /// What it asks for.
+    pub asks: Asks,
+}
+
+/// What of an activity an expression asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asks {
+    /// The sentence.
+    pub summary: bool,
+    /// The name of the activity itself.
+    pub id: bool,
+    /// The name of the object.
+    pub name: bool,
+    /// Something that stands in the object alone, or that can't be made out from the text of the expression.
+    pub what_is_unknown: bool,
 }
 
 impl Filter {
     /// Reads a filter of activities; an empty one lets everything through.
     pub fn of_activities(source: &str) -> Result<Filter, String> {
         if source.trim().is_empty() {
-            return Ok(Filter { expression: None, equal: Vec::new(), is_equalities: true });
+            return Ok(Filter {
+                expression: None,
+                equal: Vec::new(),
+                is_equalities: true,
+                asks: Asks::default(),
+            });
         }
         let expression = compile(source, &ACTIVITY)?;
         let (equal, is_equalities) = equalities(source);
-        Ok(Filter { expression: Some(expression), equal, is_equalities })
+        Ok(Filter { expression: Some(expression), equal, is_equalities, asks: asks(source) })
     }
 
     /// Whether it lets an activity through.
     pub fn lets_through(&self, activity: &Value) -> bool {
-        let Some(expression) = &self.expression else { return true };
+        self.expression.is_none() || self.holds_of(&filled(activity))
+    }
+
+    /// The same of an activity that has all fields, also those that are empty.
+    pub fn holds_of(&self, filled: &Value) -> bool {
         // What a field is not there for can't be said of it.
-        expression.holds(&filled(activity)).unwrap_or(false)
+        self.expression.as_ref().is_none_or(|expression| expression.holds(filled).unwrap_or(false))
     }
 }
 
@@ -140,6 +164,40 @@ fn equalities(source: &str) -> (Vec<(String, String)>, bool) {
     (found, is_all)
 }
 
+/// What an expression asks for, read off its text: where that could mean something else, it is not known.
+fn asks(source: &str) -> Asks {
+    const KNOWN: [&str; 8] = [
+        "spec.changeSource",
+        "spec.actor.name",
+        "spec.actor.type",
+        "spec.actor.uid",
+        "spec.resource.apiGroup",
+        "spec.resource.kind",
+        "spec.resource.namespace",
+        "spec.origin.type",
+    ];
+    let mut asks = Asks::default();
+    for (at, _) in source.match_indices("spec").chain(source.match_indices("metadata")) {
+        let rest = &source[at..];
+        let end = rest.find(|char: char| !char.is_alphanumeric() && !matches!(char, '.' | '_'));
+        let path = &rest[..end.unwrap_or(rest.len())];
+        // What is called of a field comes behind it.
+        let path = ["startsWith", "endsWith", "contains", "matches", "size", "lowerAscii", "upperAscii"]
+            .iter()
+            .find_map(|call| path.strip_suffix(call)?.strip_suffix('.'))
+            .unwrap_or(path);
+        match path {
+            "spec.summary" => asks.summary = true,
+            "metadata.name" => asks.id = true,
+            "spec.resource.name" => asks.name = true,
+            "metadata.namespace" => {}
+            known if KNOWN.contains(&known) => {}
+            _ => asks.what_is_unknown = true,
+        }
+    }
+    asks
+}
+
 fn equality(part: &str) -> Option<(String, String)> {
     let (field, value) = part.split_once("==")?;
     let (field, value) = (field.trim(), value.trim());
@@ -194,6 +252,20 @@ mod tests {
         assert_eq!(of("spec.resource.kind == 'Rack' && spec.summary == 'x'"), (1, false));
         assert_eq!(of("spec.resource.kind == 'Rack' || spec.actor.name == 'a'"), (0, false));
         assert_eq!(of("spec.resource.kind == 'a&&b'"), (0, false));
+    }
+
+    #[test]
+    fn what_an_expression_asks_for_is_known_where_its_text_says_so() {
+        let known = Asks::default();
+        assert_eq!(asks("spec.resource.kind in ['a', 'b'] && !spec.actor.name.startsWith('x')"), known);
+        assert_eq!(asks("spec.summary.contains('x')"), Asks { summary: true, ..known });
+        assert_eq!(asks("spec.resource.name=='x'||metadata.namespace==''"), Asks { name: true, ..known });
+        assert_eq!(asks("metadata.name == 'act-1'"), Asks { id: true, ..known });
+        for unknown in
+            ["spec.resource.uid == 'x'", "[spec].exists(it, it.summary == '')", "'spec' == spec.summary"]
+        {
+            assert!(asks(unknown).what_is_unknown, "{unknown}");
+        }
     }
 
     #[test]

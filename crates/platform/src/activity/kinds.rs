@@ -240,11 +240,14 @@ fn policy() -> Kind {
     made
 }
 
+/// Reason and message of a policy that can be used.
+const VALID: (&str, &str) = ("Valid", "all rules can be used");
+
 /// Puts into the status whether the policy can be used: nothing else decides it.
 fn say_whether_ready(policy: &mut Object, old: Option<&Object>) {
     let spec = policy.get("spec").cloned().unwrap_or_default();
     let (status, reason, message) = match Policy::read(&spec, &Path::of("spec")) {
-        Ok(_) => ("True", "Valid", "all rules can be used".to_owned()),
+        Ok(_) => ("True", VALID.0, VALID.1.to_owned()),
         Err(errors) => {
             let told: Vec<String> =
                 errors.iter().map(|error| format!("{}: {}", error.field, error.message())).collect();
@@ -262,6 +265,13 @@ fn say_whether_ready(policy: &mut Object, old: Option<&Object>) {
             "type": "Ready", "status": status, "reason": reason, "message": message, "lastTransitionTime": since,
         }] })),
     );
+}
+
+/// The status of a policy that can be used.
+pub fn valid(generation: i64, since: &str) -> Value {
+    json!({ "observedGeneration": generation, "conditions": [{
+        "type": "Ready", "status": "True", "reason": VALID.0, "message": VALID.1, "lastTransitionTime": since,
+    }] })
 }
 
 fn now_micros() -> u64 {

@@ -1,123 +1,120 @@
-//! Who changed what when, of everything the store keeps the past of, in memory: what a page of activities is looked up in.
+//! Who changed what when, of everything the store keeps the past of: what a page of activities is looked up in.
 //!
-//! It is read off the store's own log and follows it. The objects themselves stay there: only those of the page that is
-//! shown are read.
+//! It is read off the store's own log, from now backwards and only as far as somebody asks, takes a few bytes for each
+//! change, and lets go of the oldest when there is too much. The objects themselves stay in the store: only those of the
+//! page that is shown are read.
 
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+mod block;
+mod names;
+mod rows;
 
-use store::{Change, Deed, DeedMark, DeedPlace, Key, Level, Store, Uid, Version};
+use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
+
+use store::{Change, DeedMark, Done, Key, Store, Version};
+
+use self::block::Block;
+use self::rows::{Rows, mark};
+use super::window::Window;
 
 /// How many deeds are read at once.
-const STEP: usize = 20_000;
-/// Servers that share a store may disagree on the time by this much, in microseconds.
-const SKEW: u64 = 600_000_000;
-/// None.
-const NOWHERE: u32 = u32::MAX;
+const STEP: usize = 8192;
+/// Whoever has not looked for so many steps begins anew.
+const FAR_BEHIND: usize = 16;
+/// What is kept in memory takes at most so many bytes; older changes are read again whenever they are asked for.
+const MOST_BYTES: usize = 32 << 20;
+/// How often it is asked what retention has let go of.
+const TRIMMED: Duration = Duration::from_secs(600);
 
-/// All changes, oldest first.
+/// All changes, as far back as anybody asked.
 #[derive(Default)]
 pub struct Ledger {
     rows: RwLock<Rows>,
-    catching_up: tokio::sync::Mutex<()>,
+    reading: tokio::sync::Mutex<()>,
 }
 
-#[derive(Default)]
-struct Rows {
-    rows: Vec<Row>,
-    lives: Vec<Life>,
-    life_of: HashMap<(Key, u64), u32>,
-    users: Vec<Arc<str>>,
-    user_of: HashMap<Arc<str>, u32>,
-    kinds: Vec<KindOf>,
-    kind_of: HashMap<KindOf, u32>,
-    through: DeedMark,
+/// Who looks for changes, and which they want. Each part is asked as seldom as possible.
+pub trait Seeker {
+    /// Whether something that stands here may be wanted; a shelf is a key without the name, and its number is its own.
+    fn wants_shelf(&mut self, number: u32, shelf: &str) -> bool;
+    /// Whether something by this user may be wanted.
+    fn wants_user(&mut self, number: u32, user: &str) -> bool;
+    /// Whether a change may be wanted, its shelf and its user being so.
+    fn wants(&mut self, seen: &Seen<'_>) -> bool;
+    /// Notes down that so many changes were passed; whether it has looked for long enough.
+    fn is_tired(&mut self, passed: usize) -> bool;
 }
 
-/// One change.
-struct Row {
-    version: Version,
-    time: u64,
-    life: u32,
-    user: u32,
-    sequence: u32,
-    /// The next change of the same life.
-    next: u32,
-    is_whole: bool,
+/// What is known of a change without reading it.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// Where it stands.
+    pub at: DeedMark,
+    /// The number of the shelf.
+    pub shelf: u32,
+    /// The number of the user.
+    pub user: u32,
+    /// What was done.
+    pub what: Done,
+    /// The name of the object.
+    pub name: &'a str,
+    /// A few bits of the object's uid.
+    pub life: u16,
 }
 
-/// One life of an object.
-struct Life {
-    key: Key,
-    born: u64,
-    uid: Uid,
-    kind: u32,
-    last: u32,
-}
-
-/// A kind in a plane.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct KindOf {
-    /// The plane: a project's name, or nothing.
-    pub plane: String,
-    /// The group.
-    pub group: String,
-    /// The resource.
-    pub plural: String,
-}
-
-/// Which changes are looked for. Each part is asked as seldom as possible.
-pub struct Wanted<'a> {
-    /// Not before this, in microseconds.
-    pub start: u64,
-    /// Before this.
-    pub end: u64,
-    /// Older than this.
-    pub below: Version,
-    /// Of these kinds.
-    pub kind: &'a mut dyn FnMut(&KindOf) -> Sees,
-    /// By these users.
-    pub user: &'a mut dyn FnMut(&str) -> bool,
-    /// Of these objects: the key, the life, and whether each has to be asked for by its name.
-    pub object: &'a mut dyn FnMut(&Key, Uid, bool) -> bool,
-    /// Set while looking, when it has taken long enough.
-    pub is_tired: &'a Cell<bool>,
-}
-
-/// Which objects of a kind are wanted, as far as rights go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sees {
-    /// None.
-    Nothing,
-    /// Those that one may read by their names.
-    Some,
-    /// All.
-    All,
+/// The few bits of a uid that the ledger knows.
+pub fn life(uid: store::Uid) -> u16 {
+    u16::from_be_bytes([uid.0[0], uid.0[15]])
 }
 
 /// A change that was found.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Where it stands.
-    pub version: Version,
-    /// When, in microseconds.
-    pub time: u64,
+    pub at: DeedMark,
     /// Whose change it is.
     pub key: Key,
-    /// Which life of it.
-    pub uid: Uid,
     /// In whose name.
     pub user: Arc<str>,
-    place: DeedPlace,
     near: Version,
 }
 
 impl Found {
     /// The whole change; nothing once retention has let go of it.
     pub async fn change(&self, store: &dyn Store) -> store::Result<Option<Change>> {
-        store.change(&self.key, self.place, self.near).await
+        store.change(&self.key, self.at, self.near).await
     }
+}
+
+/// What is looked through.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// When it happened.
+    pub window: Window,
+    /// Older than this.
+    pub below: DeedMark,
+    /// Newer than this.
+    pub above: Version,
+}
+
+/// Where looking stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Here: what is older was not looked at.
+    At(DeedMark),
+    /// At the oldest that is known: there may be more to be read.
+    Unread,
+    /// Before the window, where nothing more can come.
+    Past,
+}
+
+/// Changes too old to be kept in memory, while somebody looks at them.
+#[derive(Default)]
+pub struct Passing {
+    blocks: VecDeque<Block>,
+    reached: Option<DeedMark>,
 }
 
 impl Ledger {
@@ -127,23 +124,79 @@ impl Ledger {
         if self.read().through.version >= now {
             return Ok(());
         }
-        let _alone = self.catching_up.lock().await;
-        loop {
+        let _alone = self.reading.lock().await;
+        for _ in 0..FAR_BEHIND {
             let through = self.read().through;
             if through.version >= now {
-                return Ok(());
+                return self.trim(store).await;
             }
-            let deeds = store.deeds(through, STEP).await?;
+            if through.version == Version::ZERO {
+                break;
+            }
+            let deeds = store.deeds_after(through, STEP).await?;
             let is_all = deeds.len() < STEP || deeds.last().is_none_or(|last| last.version >= now);
-            let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-            for deed in deeds {
-                rows.add(deed);
+            let mut rows = self.write();
+            for deed in &deeds {
+                rows.append(deed);
             }
             if is_all {
                 rows.through.version = rows.through.version.max(now);
-                return Ok(());
             }
         }
+        // The first question, or the first for long: from now on backwards, as far as is asked for.
+        self.write().begin(now);
+        Ok(())
+    }
+
+    /// Lets go of what retention may have let go of: it is read again if anybody asks.
+    async fn trim(&self, store: &dyn Store) -> store::Result<()> {
+        let trimmed = self.read().trimmed;
+        if trimmed.is_some_and(|(when, _)| when.elapsed() < TRIMMED) {
+            return Ok(());
+        }
+        let horizon = store.whole_since().await?;
+        let mut rows = self.write();
+        if let Some(horizon) = horizon.filter(|_| trimmed.is_none_or(|(_, known)| known != horizon)) {
+            rows.forget_before(horizon);
+        }
+        rows.trimmed = Some((Instant::now(), horizon));
+        Ok(())
+    }
+
+    /// Reads on where looking ended unread; whether there was anything.
+    pub async fn deepen(
+        &self,
+        store: &dyn Store,
+        below: DeedMark,
+        passing: &mut Passing,
+    ) -> store::Result<bool> {
+        if let Some(reached) = passing.reached {
+            return self.pass(store, passing, reached).await;
+        }
+        let reading = self.reading.lock().await;
+        let reached = self.read().reached;
+        if reached.version == Version::ZERO {
+            return Ok(false);
+        }
+        if self.read().bytes >= MOST_BYTES {
+            drop(reading);
+            let from = if below.version < reached.version { below } else { reached };
+            return self.pass(store, passing, from).await;
+        }
+        let deeds = store.deeds_before(reached, STEP).await?;
+        self.write().prepend(&deeds);
+        Ok(true)
+    }
+
+    async fn pass(&self, store: &dyn Store, passing: &mut Passing, from: DeedMark) -> store::Result<bool> {
+        if from.version == Version::ZERO {
+            return Ok(false);
+        }
+        let deeds = store.deeds_before(from, STEP).await?;
+        passing.reached = Some(deeds.last().map_or(DeedMark::default(), mark));
+        // What was passed is behind: memory holds one step.
+        passing.blocks = self.write().folded(&deeds);
+        Ok(true)
     }
 
     /// The newest version it has taken in.
@@ -151,178 +204,56 @@ impl Ledger {
         self.read().through.version
     }
 
-    /// Shows what is wanted, newest first, until `enough` are found; the last is where looking ended, if it did before the
-    /// beginning.
-    pub fn look(&self, wanted: &mut Wanted<'_>, enough: usize) -> (Vec<Found>, Option<Version>) {
+    /// Whether everything after a version is known.
+    pub fn reaches(&self, version: Version) -> bool {
+        self.read().reached.version <= version
+    }
+
+    /// Gives what is wanted, newest first, until `enough` are found.
+    pub fn look(
+        &self,
+        seeker: &mut dyn Seeker,
+        span: Span,
+        enough: usize,
+        passing: &Passing,
+    ) -> (Vec<Found>, Stopped) {
         let rows = self.read();
-        let users: Vec<bool> = rows.users.iter().map(|user| (wanted.user)(user)).collect();
-        let kinds: Vec<Sees> = rows.kinds.iter().map(|kind| (wanted.kind)(kind)).collect();
-        let upto = rows.rows.partition_point(|row| row.version < wanted.below);
-        let late = rows.rows[..upto].partition_point(|row| row.time < wanted.end.saturating_add(SKEW));
         let mut found = Vec::new();
-        for row in rows.rows[..late].iter().rev() {
-            if row.time < wanted.start.saturating_sub(SKEW) {
-                break;
-            }
-            let life = &rows.lives[row.life as usize];
-            let sees = kinds[life.kind as usize];
-            if users[row.user as usize]
-                && sees != Sees::Nothing
-                && row.time >= wanted.start
-                && row.time < wanted.end
-                && (wanted.object)(&life.key, life.uid, sees == Sees::Some)
-            {
-                found.push(rows.found(row));
-            }
-            if found.len() >= enough || wanted.is_tired.get() {
-                return (found, Some(row.version));
-            }
-        }
-        (found, None)
-    }
-
-    /// Shows what is wanted after a version, oldest first.
-    pub fn look_after(&self, wanted: &mut Wanted<'_>, after: Version) -> Vec<Found> {
-        let rows = self.read();
-        let upto = rows.rows.partition_point(|row| row.version < wanted.below);
-        let from = rows.rows.partition_point(|row| row.version <= after).min(upto);
-        let new = rows.rows[from..upto].iter().filter(|row| {
-            let life = &rows.lives[row.life as usize];
-            let sees = (wanted.kind)(&rows.kinds[life.kind as usize]);
-            (wanted.user)(&rows.users[row.user as usize])
-                && sees != Sees::Nothing
-                && (wanted.object)(&life.key, life.uid, sees == Sees::Some)
+        let stopped = rows.walk(seeker, span, passing, &mut |row, name| {
+            found.extend(rows.found(row, name).map(|new| (row.clone(), name.to_owned(), new)));
+            if found.len() >= enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        new.map(|row| rows.found(row)).collect()
+        rows.point_at_wholes(&mut found);
+        (found.into_iter().map(|(_, _, found)| found).collect(), stopped)
     }
 
-    /// Counts changes by kind, user and, if asked for, namespace, without looking at any object.
+    /// Counts what is wanted by shelf and user, newest first.
     pub fn count(
         &self,
-        wanted: &mut Wanted<'_>,
-        by_namespace: bool,
-        mut count: impl FnMut(&KindOf, &str, &str, u64),
-    ) {
+        seeker: &mut dyn Seeker,
+        span: Span,
+        passing: &Passing,
+        counts: &mut HashMap<(Arc<str>, Arc<str>), u64>,
+    ) -> Stopped {
         let rows = self.read();
-        let mut counts: HashMap<(u32, u32, &str), u64> = HashMap::new();
-        let users: Vec<bool> = rows.users.iter().map(|user| (wanted.user)(user)).collect();
-        let kinds: Vec<Sees> = rows.kinds.iter().map(|kind| (wanted.kind)(kind)).collect();
-        for row in rows.rows.iter().rev() {
-            if row.time < wanted.start.saturating_sub(SKEW) {
-                break;
-            }
-            let life = &rows.lives[row.life as usize];
-            let sees = kinds[life.kind as usize];
-            if row.time >= wanted.start
-                && row.time < wanted.end
-                && users[row.user as usize]
-                && sees != Sees::Nothing
-                && (wanted.object)(&life.key, life.uid, sees == Sees::Some)
-            {
-                let namespace = if by_namespace { namespace(&life.key) } else { "" };
-                *counts.entry((life.kind, row.user, namespace)).or_default() += 1;
+        let mut numbers: HashMap<(u32, u32), u64> = HashMap::new();
+        let stopped = rows.walk(seeker, span, passing, &mut |row, _| {
+            *numbers.entry((row.shelf, row.user)).or_default() += 1;
+            ControlFlow::Continue(())
+        });
+        for ((shelf, user), number) in numbers {
+            if let (Some(shelf), Some(user)) = (rows.shelves.name(shelf), rows.users.name(user)) {
+                *counts.entry((shelf.clone(), user.clone())).or_default() += number;
             }
         }
-        for ((kind, user, namespace), number) in counts {
-            count(&rows.kinds[kind as usize], &rows.users[user as usize], namespace, number);
-        }
+        stopped
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Rows> {
+    fn read(&self) -> RwLockReadGuard<'_, Rows> {
         self.rows.read().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn namespace(key: &Key) -> &str {
-    apiserver::keys::parts(key).map_or("", |at| at.namespace)
-}
-
-impl Rows {
-    fn add(&mut self, deed: Deed) {
-        self.through = DeedMark { version: deed.version, time: deed.time };
-        // What controllers report, and what has no past, is no activity.
-        if deed.level != Level::Full {
-            return;
-        }
-        let Some(parts) = apiserver::keys::parts(&deed.key) else { return };
-        let kind = KindOf {
-            plane: parts.plane.to_owned(),
-            group: parts.group.to_owned(),
-            plural: parts.plural.to_owned(),
-        };
-        let kind = self.kind(kind);
-        let user = self.user(&deed.user);
-        let Ok(place) = u32::try_from(self.rows.len()) else { return };
-        let life = self.life(deed.key, deed.place.born, deed.uid, kind);
-        let before = std::mem::replace(&mut self.lives[life as usize].last, place);
-        if let Some(before) = self.rows.get_mut(before as usize) {
-            before.next = place;
-        }
-        self.rows.push(Row {
-            version: deed.version,
-            time: deed.time,
-            life,
-            user,
-            sequence: deed.place.sequence,
-            next: NOWHERE,
-            is_whole: deed.is_whole,
-        });
-    }
-
-    fn kind(&mut self, kind: KindOf) -> u32 {
-        if let Some(known) = self.kind_of.get(&kind) {
-            return *known;
-        }
-        let id = u32::try_from(self.kinds.len()).unwrap_or(NOWHERE);
-        self.kinds.push(kind.clone());
-        self.kind_of.insert(kind, id);
-        id
-    }
-
-    fn user(&mut self, user: &Arc<str>) -> u32 {
-        if let Some(known) = self.user_of.get(user) {
-            return *known;
-        }
-        let id = u32::try_from(self.users.len()).unwrap_or(NOWHERE);
-        self.users.push(user.clone());
-        self.user_of.insert(user.clone(), id);
-        id
-    }
-
-    fn life(&mut self, key: Key, born: u64, uid: Uid, kind: u32) -> u32 {
-        if let Some(known) = self.life_of.get(&(key.clone(), born)) {
-            return *known;
-        }
-        let id = u32::try_from(self.lives.len()).unwrap_or(NOWHERE);
-        self.lives.push(Life { key: key.clone(), born, uid, kind, last: NOWHERE });
-        self.life_of.insert((key, born), id);
-        id
-    }
-
-    fn found(&self, row: &Row) -> Found {
-        let life = &self.lives[row.life as usize];
-        Found {
-            version: row.version,
-            time: row.time,
-            key: life.key.clone(),
-            uid: life.uid,
-            user: self.users[row.user as usize].clone(),
-            place: DeedPlace { born: life.born, sequence: row.sequence },
-            near: self.near(row),
-        }
-    }
-
-    /// The next change of the same life whose record holds a whole object.
-    fn near(&self, row: &Row) -> Version {
-        let mut next = row.next;
-        // The store keeps a whole object every so often; further away it is no help.
-        for _ in 0..128 {
-            match self.rows.get(next as usize) {
-                Some(row) if row.is_whole => return row.version,
-                Some(row) => next = row.next,
-                None => break,
-            }
-        }
-        Version::ZERO
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Rows> {
+        self.rows.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

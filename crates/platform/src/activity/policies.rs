@@ -12,9 +12,9 @@ use krm::kind::Kind;
 use serde_json::Value;
 use store::Version;
 
-use super::GROUP;
 use super::policy::Policy;
 use super::sentences::shipped;
+use super::{GROUP, shipping};
 
 /// Where policies are.
 pub const PLURAL: &str = "activitypolicies";
@@ -52,15 +52,25 @@ impl Policies {
         let seen: Vec<Version> = snapshot.list(prefix.as_bytes()).map(|(_, entry)| entry.version()).collect();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.seen != seen {
-            let mut by_kind: ByKind = HashMap::new();
+            // One of somebody's own goes before one that ships and was changed.
+            let (mut own, mut changed) = (ByKind::new(), ByKind::new());
             for (key, entry) in snapshot.list(prefix.as_bytes()) {
                 let object = api.reveal(key, entry).ok().and_then(|bytes| encode::read(&bytes).ok());
-                let Some(spec) = object.as_ref().and_then(|object| object.get("spec")) else { continue };
+                let Some(object) = object else { continue };
+                let Some(spec) = object.get("spec") else { continue };
+                let text = |field: &str| spec["resource"][field].as_str().unwrap_or_default().to_owned();
+                let of = (text("apiGroup"), text("kind"));
+                let ships = shipping::is_marked(&object);
+                if ships && kind_of(api, &of).is_some_and(|kind| shipping::is_as_shipped(&object, &kind)) {
+                    continue;
+                }
                 // What is wrong with one that is not ready stands in its status.
                 let Ok(policy) = Policy::read(spec, &Path::of("spec")) else { continue };
-                let text = |field: &str| spec["resource"][field].as_str().unwrap_or_default().to_owned();
-                by_kind.entry((text("apiGroup"), text("kind"))).or_default().push(Arc::new(policy));
+                let list = if ships { &mut changed } else { &mut own };
+                list.entry(of).or_default().push(Arc::new(policy));
             }
+            changed.extend(own);
+            let by_kind = changed;
             *written = Written { seen, by_kind: Arc::new(by_kind) };
         }
         InForce { policies: self, written: written.by_kind.clone() }
@@ -76,6 +86,12 @@ impl Policies {
     }
 }
 
+/// A kind that is served in the root or in projects.
+fn kind_of(api: &Api, (group, kind): &KindName) -> Option<Arc<Kind>> {
+    let (root, project) = (api.kinds().of(&Plane::root()), api.kinds().of(&Plane::project("-")));
+    root.kind(group, kind).or_else(|| project.kind(group, kind)).cloned()
+}
+
 impl InForce<'_> {
     /// The policies for a kind, in the order they are tried.
     pub fn of(&self, kind: &Kind) -> Vec<Arc<Policy>> {
@@ -88,6 +104,11 @@ impl InForce<'_> {
     /// Whether somebody wrote one for it.
     pub fn is_written(&self, kind: &Kind) -> bool {
         self.written.contains_key(&(kind.group.clone(), kind.names.kind.clone()))
+    }
+
+    /// Whether a policy that somebody wrote tells of events.
+    pub fn tell_of_events(&self) -> bool {
+        self.written.values().flatten().any(|policy| policy.tells_of_events())
     }
 
     /// What the policies for a kind say of a record.

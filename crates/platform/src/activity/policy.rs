@@ -60,6 +60,11 @@ impl Policy {
         if errors.is_empty() { Ok(Policy { audit, event }) } else { Err(errors) }
     }
 
+    /// Whether it has something to say of events.
+    pub fn tells_of_events(&self) -> bool {
+        !self.event.is_empty()
+    }
+
     /// The first rule that matches and what it says; the error is what kept a rule from being tried.
     pub fn tell(&self, origin: Origin, values: &Value) -> Result<Option<(usize, Linked)>, String> {
         let rules = match origin {

@@ -1,6 +1,6 @@
 //! Queries that are posted: what they have in common, and the one for activities.
 
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 use apiserver::api::store_failure;
 use apiserver::call::Call;
@@ -14,15 +14,16 @@ use krm::{Object, kind::Kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::{Key, Uid, Version};
+use store::{DeedMark, Key, Version};
 
 use super::answers::Activities;
-use super::compose::{self, Actor, uid};
-use super::events::{self, Happened};
+use super::compose::{self, Actor};
+use super::events::{self, Happened, Unread};
 use super::filter::Filter;
-use super::ledger::{Found, KindOf, Sees, Wanted};
+use super::ledger::{Found, Passing, Seeker, Span, Stopped};
 use super::policies::InForce;
 use super::policy::Origin;
+use super::seek::{DEEPENING, Seek};
 use super::sight::{Sight, plane};
 use super::window::Window;
 
@@ -32,8 +33,9 @@ const USUAL: usize = 100;
 const MOST: usize = 1000;
 /// As many records are looked at for one page; where fewer fit, the page is short and the next one goes on from there.
 const LOOKED_AT: usize = 500;
-/// As often a right on a single object is asked for before a page ends.
-const ASKED_BY_NAME: usize = 20_000;
+
+/// What can be done to an object.
+pub const VERBS: [&str; 3] = ["create", "update", "delete"];
 
 /// A query that was posted.
 pub struct Posted<'a> {
@@ -41,9 +43,16 @@ pub struct Posted<'a> {
     pub call: &'a Call,
     /// What was posted.
     pub object: &'a Object,
+    /// What the asker should know of the answer.
+    pub warnings: Mutex<Vec<String>>,
 }
 
 impl Posted<'_> {
+    /// Tells the asker something that the answer itself does not say.
+    pub fn warn(&self, warning: String) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
     /// What is asked.
     pub fn spec(&self) -> Value {
         self.object.get("spec").cloned().unwrap_or_else(|| json!({}))
@@ -90,6 +99,11 @@ pub fn limit_of(posted: &Posted<'_>, spec: &Value) -> Result<usize, Status> {
     }
 }
 
+/// The words of a search, as they are compared.
+pub fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_lowercase).collect()
+}
+
 /// Where a page ended, for the next one.
 pub fn token(place: &impl Serialize) -> String {
     base64::url(&serde_json::to_vec(place).unwrap_or_default())
@@ -118,6 +132,7 @@ pub struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ended {
     below: u64,
+    time: u64,
     events: Option<(u64, String)>,
     start: u64,
     end: u64,
@@ -173,14 +188,16 @@ pub async fn answer(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
             equal.push((name.to_owned(), text(field).to_owned()));
         }
     }
-    let words = text("search").split_whitespace().map(str::to_lowercase).collect();
-    if !matches!(text("verb"), "" | "create" | "update" | "delete") {
-        let why =
-            FieldError::not_supported(&at.field("verb"), &spec["verb"], &["create", "update", "delete"]);
+    let words = words(text("search"));
+    if !text("verb").is_empty() && !VERBS.contains(&text("verb")) {
+        let why = FieldError::not_supported(&at.field("verb"), &spec["verb"], &VERBS);
         return Err(posted.invalid(&[why]));
     }
     let asked = Asked { window, equal, filter, words, verb: text("verb").to_owned() };
     let sight = activities.sight(posted.call);
+    if ended.is_none() {
+        warn_of_what_is_gone(posted, window).await?;
+    }
     let page = page(activities, posted.call, &sight, &asked, ended.as_ref(), limit).await?;
     let mut status = posted.window_status(window);
     status["results"] = page.items.into();
@@ -188,6 +205,15 @@ pub async fn answer(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
         status["continue"] = token(&ended).into();
     }
     Ok(status)
+}
+
+/// Retention may have let go of some of what is asked for.
+async fn warn_of_what_is_gone(posted: &Posted<'_>, window: Window) -> Result<(), Status> {
+    let whole = posted.call.api.store().whole_since().await.map_err(|error| store_failure(&error))?;
+    if let Some(whole) = whole.filter(|whole| whole.time > window.start) {
+        posted.warn(format!("of changes before {} only some are still kept", moment(whole.time)));
+    }
+    Ok(())
 }
 
 /// One page of what is asked for.
@@ -203,94 +229,85 @@ pub async fn page(
     let failed = |error: store::Error| store_failure(&error);
     activities.ledger.catch_up(api.store()).await.map_err(failed)?;
     let policies = activities.policies.in_force(api);
-    let mut below = ended.map_or(Version::new(u64::MAX), |ended| Version::new(ended.below));
     let mut told_events = ended.and_then(|ended| ended.events.clone());
-    let mut events = events::in_window(api, sight, &call.plane, asked.window);
+    let mut events = match asked.may_be_an_event() {
+        true => activities.events.in_window(api, &call.plane, asked.window),
+        false => Vec::new(),
+    };
+    let is_any_told = policies.tell_of_events();
     events.retain(|event| {
-        told_events
-            .as_ref()
-            .is_none_or(|(time, key)| (event.time, event.key.to_string()) < (*time, key.clone()))
+        (event.is_of_inventory || is_any_told)
+            && told_events
+                .as_ref()
+                .is_none_or(|(time, key)| (event.time, event.key.to_string()) < (*time, key.clone()))
     });
+    let tell = |event: &Unread| {
+        let event = events::read_seen(api, sight, event)?;
+        of_event(api, &policies, &event).filter(|activity| asked.fits(activity))
+    };
     let mut events = events.into_iter().peekable();
     let mut items = Vec::new();
     let mut looked_at = 0;
-    let stop = |below: Version, events: Option<(u64, String)>| {
-        Some(Ended { below: below.get(), events, start: asked.window.start, end: asked.window.end })
+    let stop = |below: DeedMark, events: Option<(u64, String)>| {
+        let (below, time) = (below.version.get(), below.time);
+        Some(Ended { below, time, events, start: asked.window.start, end: asked.window.end })
     };
-    loop {
+    let mut below = ended
+        .map_or(DeedMark::END, |ended| DeedMark { version: Version::new(ended.below), time: ended.time });
+    let mut seek = Seek::new(api, sight, asked, &policies);
+    let mut passing = Passing::default();
+    while below.version > Version::ZERO {
         let enough = (limit - items.len()).saturating_add(8).min(256);
-        let (found, more) = look(activities, api, sight, asked, below, enough);
+        let span = Span { window: asked.window, below, above: Version::ZERO };
+        let (found, stopped) = activities.ledger.look(&mut seek, span, enough, &passing);
         let count = found.len();
         for (index, found) in found.into_iter().enumerate() {
-            while let Some(event) = events.next_if(|event| event.time > found.time) {
+            while let Some(event) = events.next_if(|event| event.time > found.at.time) {
                 told_events = Some((event.time, event.key.to_string()));
-                items.extend(of_event(api, &policies, &event).filter(|activity| asked.fits(activity)));
-                if items.len() >= limit {
+                items.extend(tell(&event));
+                looked_at += 1;
+                if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
                     return Ok(Page { items, ended: stop(below, told_events) });
                 }
             }
-            below = found.version;
+            below = found.at;
             looked_at += 1;
-            if sight.reaches(keys::parts(&found.key).map_or("", |at| at.plane), found.time) {
+            if sight.reaches(keys::parts(&found.key).map_or("", |at| at.plane), found.at.time) {
                 let told = of_found(api, &policies, &found).await.map_err(failed)?;
                 items.extend(told.filter(|activity| asked.fits(activity)));
             }
-            let is_last = index + 1 == count && more.is_none() && events.peek().is_none();
+            let is_last = index + 1 == count && stopped == Stopped::Past && events.peek().is_none();
             if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
                 let ended = if is_last { None } else { stop(below, told_events) };
                 return Ok(Page { items, ended });
             }
         }
-        match more {
-            Some(version) => below = version,
-            None => break,
+        match stopped {
+            Stopped::At(mark) => below = mark,
+            Stopped::Past => break,
+            Stopped::Unread => {
+                seek.work(DEEPENING);
+                if !activities.ledger.deepen(api.store(), below, &mut passing).await.map_err(failed)? {
+                    break;
+                }
+            }
         }
-        if count == 0 {
-            // Many rights were asked for by name, and none was there: the next page goes on.
+        if seek.is_tired(0) {
+            // Much was looked through, and little was there: the next page goes on.
             return Ok(Page { items, ended: stop(below, told_events) });
         }
+        // Others have questions, too.
+        tokio::task::yield_now().await;
     }
     for event in events {
         told_events = Some((event.time, event.key.to_string()));
-        items.extend(of_event(api, &policies, &event).filter(|activity| asked.fits(activity)));
-        if items.len() >= limit {
-            return Ok(Page { items, ended: stop(Version::ZERO, told_events) });
+        items.extend(tell(&event));
+        looked_at += 1;
+        if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
+            return Ok(Page { items, ended: stop(DeedMark::default(), told_events) });
         }
     }
     Ok(Page { items, ended: None })
-}
-
-/// Changes that may fit, as far as that can be told without reading them.
-fn look(
-    activities: &Activities,
-    api: &apiserver::api::Api,
-    sight: &Sight,
-    asked: &Asked,
-    below: Version,
-    enough: usize,
-) -> (Vec<Found>, Option<Version>) {
-    let asked_by_name = Cell::new(0);
-    let is_tired = Cell::new(false);
-    let mut wanted = Wanted {
-        start: asked.window.start,
-        end: asked.window.end,
-        below,
-        kind: &mut |of| asked.of_kind(api, sight, of),
-        user: &mut |user| asked.may_be_by(user),
-        object: &mut |key, life, by_name| {
-            if !asked.may_be_about(key, life) {
-                return false;
-            }
-            if !by_name {
-                return true;
-            }
-            asked_by_name.set(asked_by_name.get() + 1);
-            is_tired.set(asked_by_name.get() >= ASKED_BY_NAME);
-            keys::parts(key).is_some_and(|at| sight.sees(&at))
-        },
-        is_tired: &is_tired,
-    };
-    activities.ledger.look(&mut wanted, enough)
 }
 
 /// The activity of a change, if a policy tells one.
@@ -333,10 +350,10 @@ impl Asked {
     pub fn fits(&self, activity: &Value) -> bool {
         let spec = &activity["spec"];
         let is_equal = |(field, value): &(String, String)| {
-            let path = field.strip_prefix("spec.").unwrap_or(field);
-            let found = path.split('.').fold(spec, |value, step| &value[step]).as_str().unwrap_or_default();
-            match path {
-                "actor.name" => found == value || value.strip_prefix("system:") == Some(found),
+            let found =
+                field.split('.').fold(activity, |value, step| &value[step]).as_str().unwrap_or_default();
+            match field.as_str() {
+                "spec.actor.name" => found == value || value.strip_prefix("system:") == Some(found),
                 _ => found == value,
             }
         };
@@ -351,21 +368,9 @@ impl Asked {
             && self.filter.lets_through(activity)
     }
 
-    fn of<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
+    /// What a field must be.
+    pub fn of<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
         self.equal.iter().filter(move |(name, _)| name == field).map(|(_, value)| value.as_str())
-    }
-
-    /// Whether a kind may have such activities, and which of its objects the asker sees.
-    pub fn of_kind(&self, api: &apiserver::api::Api, sight: &Sight, of: &KindOf) -> Sees {
-        let catalog = api.kinds().of(&plane(&of.plane));
-        let Some(kind) = catalog.resource(&of.group, &of.plural) else { return Sees::Nothing };
-        let is_meant = self.of("spec.resource.apiGroup").all(|group| group == of.group)
-            && self.of("spec.resource.kind").all(|name| name == kind.names.kind);
-        match is_meant && sight.reaches(&of.plane, u64::MAX) {
-            false => Sees::Nothing,
-            true if sight.sees_all(&of.plane, &of.group, &of.plural, "") => Sees::All,
-            true => Sees::Some,
-        }
     }
 
     /// Whether a user may have made such activities.
@@ -375,16 +380,8 @@ impl Asked {
             && self.of("spec.changeSource").all(|source| actor.change_source() == source)
     }
 
-    /// Whether an object may have such activities.
-    pub fn may_be_about(&self, key: &Key, life: Uid) -> bool {
-        let mut names = self.of("spec.resource.name");
-        let ends = |name: &str| {
-            key.as_bytes().strip_suffix(name.as_bytes()).is_some_and(|before| before.last() == Some(&b'/'))
-        };
-        names.all(ends)
-            && self
-                .of("spec.resource.namespace")
-                .all(|asked| keys::parts(key).is_some_and(|at| at.namespace == asked))
-            && self.of("spec.resource.uid").all(|asked| uid(life) == asked)
+    /// Whether an event may be told of, and not a change alone.
+    fn may_be_an_event(&self) -> bool {
+        self.verb.is_empty() && self.of("spec.changeSource").all(|source| source == "system")
     }
 }

@@ -4,6 +4,7 @@
 
 use krm::kind::Kind;
 use serde_json::{Value, json};
+use store::Done;
 
 const INVENTORY: &str = "inventory.miloapis.com";
 
@@ -136,12 +137,34 @@ const DISPLAYED: [&str; 4] = ["Region", "Provider", "Site", "Cluster"];
 /// Whether somebody, and not a part of the system, made a change that landed.
 const BY_SOMEBODY: &str = "actorRef.type == 'user' && !has(audit.objectRef.subresource)";
 
+/// What the policy that ships for a kind says of a change, where nothing of the object has to be known for it but where it
+/// stands.
+pub fn plain(kind: &Kind, actor: &str, what: Done, name: &str, namespace: &str) -> Option<String> {
+    let of_kind = (kind.group.as_str(), kind.names.kind.as_str());
+    if is_displayed(kind) || SAYINGS.iter().any(|saying| saying.kind == of_kind) {
+        return None;
+    }
+    let did = match what {
+        Done::Made => "created",
+        Done::Changed => "updated",
+        Done::Removed => "deleted",
+    };
+    let place = if kind.is_namespaced() { " in namespace " } else { "" };
+    let namespace = if kind.is_namespaced() { namespace } else { "" };
+    Some([actor, " ", did, " ", &kind.names.kind, " ", name, place, namespace].concat())
+}
+
+/// Whether people call objects of a kind by another name than their own.
+fn is_displayed(kind: &Kind) -> bool {
+    kind.group == INVENTORY && DISPLAYED.contains(&kind.names.kind.as_str())
+}
+
 /// The spec of the policy that ships for a kind.
 pub fn shipped(kind: &Kind) -> Value {
     let name = &kind.names.kind;
     let saying = SAYINGS.iter().find(|saying| saying.kind == (kind.group.as_str(), name.as_str()));
     let (created, updated) = saying.map_or((&[][..], &[][..]), |saying| (saying.created, saying.updated));
-    let shown = match kind.group == INVENTORY && DISPLAYED.contains(&name.as_str()) {
+    let shown = match is_displayed(kind) {
         true => {
             "(has(audit.responseObject.spec) && has(audit.responseObject.spec.displayName) ? \
              audit.responseObject.spec.displayName : audit.objectRef.name)"
@@ -211,9 +234,9 @@ fn event_rules(kind: &Kind) -> Value {
 #[cfg(test)]
 mod tests {
     use krm::field::Path;
-    use krm::kind::History;
 
     use super::super::policy::{Origin, Policy};
+    use super::super::shipping::is_told;
     use super::*;
 
     #[test]
@@ -222,7 +245,7 @@ mod tests {
         kinds.extend(inventory::all());
         kinds.extend(crate::all());
         let mut told = 0;
-        for kind in kinds.iter().filter(|kind| kind.history != History::None && kind.mirror.is_none()) {
+        for kind in kinds.iter().filter(|kind| is_told(kind)) {
             let spec = shipped(kind);
             let policy = Policy::read(&spec, &Path::of("spec"));
             let policy =
@@ -248,6 +271,14 @@ mod tests {
                     has_own || said.starts_with(&format!("alice {word} {} it", kind.names.kind)),
                     "{said}"
                 );
+                let what = match verb {
+                    "create" => Done::Made,
+                    "delete" => Done::Removed,
+                    _ => Done::Changed,
+                };
+                if let Some(plain) = plain(kind, "alice", what, "it", "there") {
+                    assert_eq!(plain, said, "{}", kind.names.kind);
+                }
                 // What the system does by itself is no news.
                 values["actorRef"]["type"] = "system".into();
                 assert_eq!(policy.tell(Origin::Audit, &values).unwrap(), None);

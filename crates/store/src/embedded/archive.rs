@@ -15,9 +15,9 @@ use super::log::Log;
 use super::records::Lives;
 use super::tables::{META, u64_of};
 use crate::error::{Error, Result};
-use crate::history::Cursor;
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::record::{Place, Record};
+use crate::history::{Cursor, Deed};
 use crate::key::Key;
 use crate::transaction::Fence;
 use crate::version::{Revision, Version};
@@ -83,13 +83,19 @@ impl Archive for EmbeddedArchive {
         self.read(move |read| Log::open(read)?.lines((after, through))?.take(enough).collect())
     }
 
-    fn filed<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Filed>> {
+    fn deeds_after<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Deed>> {
         let after = Bound::Excluded(from.version.get());
-        self.read(move |read| {
-            let log = Log::open(read)?;
-            let records = log.records((after, Bound::Unbounded))?.take(enough);
-            records.map(|found| found.map(|(_, filed)| filed)).collect()
-        })
+        self.read(move |read| Log::open(read)?.deeds((after, Bound::Unbounded), Order::OldestFirst, enough))
+    }
+
+    fn deeds_before<'a>(&'a self, below: Mark, enough: usize) -> Later<'a, Vec<Deed>> {
+        let versions = ..below.version.get();
+        self.read(move |read| Log::open(read)?.deeds(versions, Order::NewestFirst, enough))
+    }
+
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>> {
+        let key = key.clone();
+        self.read(move |read| Log::open(read)?.place(&key, at.version))
     }
 
     fn row_of<'a>(&'a self, _time: u64, _version: Version) -> Later<'a, Option<Row>> {

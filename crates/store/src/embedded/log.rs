@@ -8,7 +8,11 @@ use super::file::failed;
 use super::records;
 use super::tables::RECORDS;
 use crate::error::Result;
-use crate::history::archive::{Filed, LogEntry};
+use crate::history::Deed;
+use crate::history::archive::{Filed, LogEntry, Order};
+use crate::history::deeds::Teller;
+use crate::history::record::Place;
+use crate::key::Key;
 use crate::version::Version;
 
 pub(crate) struct Log {
@@ -39,6 +43,31 @@ impl Log {
         versions: impl RangeBounds<u64>,
     ) -> Result<impl DoubleEndedIterator<Item = Result<LogEntry>>> {
         Ok(self.records(versions)?.map(|found| found.map(|(at, filed)| line(at, filed))))
+    }
+
+    /// What was done at these versions, without reading the objects.
+    pub fn deeds(&self, versions: impl RangeBounds<u64>, order: Order, limit: usize) -> Result<Vec<Deed>> {
+        let mut rows = self.records.range(versions).map_err(failed)?;
+        let mut teller = Teller::default();
+        let mut deeds = Vec::new();
+        while deeds.len() < limit {
+            let next = match order {
+                Order::OldestFirst => rows.next(),
+                Order::NewestFirst => rows.next_back(),
+            };
+            let Some((at, value)) = next.transpose().map_err(failed)? else { break };
+            let at = Version::new(at.value());
+            let (key, _, record) = records::glimpse(at, value.value())?;
+            deeds.push(teller.deed(key, at, &record));
+        }
+        Ok(deeds)
+    }
+
+    /// Which change of which life of a key stands at a version.
+    pub fn place(&self, key: &Key, version: Version) -> Result<Option<Place>> {
+        let Some(value) = self.records.get(version.get()).map_err(failed)? else { return Ok(None) };
+        let (of, place, _) = records::glimpse(version, value.value())?;
+        Ok((of == *key).then_some(place))
     }
 }
 

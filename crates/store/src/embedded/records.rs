@@ -10,7 +10,7 @@ use super::tables::{ENDS, OBJECTS, RECORDS, u64_of};
 use crate::error::{Error, Result};
 use crate::history::Cursor;
 use crate::history::archive::{Filed, Order};
-use crate::history::record::{Head, Place, Record};
+use crate::history::record::{Glimpse, Head, Place, Record};
 use crate::key::Key;
 use crate::version::Version;
 
@@ -21,14 +21,22 @@ pub(crate) fn encode(key: &Key, place: Place, record: &Record, buffer: Vec<u8>) 
 
 /// Takes apart the record that is kept at `version`.
 pub(crate) fn decode(version: Version, value: &[u8]) -> Result<Filed> {
-    let (key, place, record) = postcard::from_bytes(value).map_err(|error| {
-        let whose = match postcard::take_from_bytes::<Key>(value) {
-            Ok((key, _)) => format!(" of {key}"),
-            Err(_) => String::new(),
-        };
-        Error::damaged(format_args!("a change{whose} can't be decoded, at version {version}: {error}"))
-    })?;
+    let (key, place, record) =
+        postcard::from_bytes(value).map_err(|error| damaged(version, value, &error))?;
     Ok(Filed { key, place, record })
+}
+
+/// The same, looked at where it lies.
+pub(crate) fn glimpse(version: Version, value: &[u8]) -> Result<(Key, Place, Glimpse<'_>)> {
+    postcard::from_bytes(value).map_err(|error| damaged(version, value, &error))
+}
+
+fn damaged(version: Version, value: &[u8], error: &postcard::Error) -> Error {
+    let whose = match postcard::take_from_bytes::<Key>(value) {
+        Ok((key, _)) => format!(" of {key}"),
+        Err(_) => String::new(),
+    };
+    Error::damaged(format_args!("a change{whose} can't be decoded, at version {version}: {error}"))
 }
 
 /// The lives of keys, live and ended, and the records of each.

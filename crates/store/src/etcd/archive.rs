@@ -10,10 +10,10 @@ use super::client::wire::{KeyValue, RangeRequest};
 use super::layout::{delete, one, put, split_record_key, txn, under, written_at};
 use super::shared::{Shared, failed};
 use crate::error::{Conflict, Error, Result};
-use crate::history::Cursor;
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::past::SKEW;
 use crate::history::record::{Place, Record};
+use crate::history::{Cursor, Deed};
 use crate::key::Key;
 use crate::transaction::Fence;
 use crate::version::{Revision, Version};
@@ -31,13 +31,19 @@ pub(crate) struct EtcdArchive {
 const RECORD_BYTES: u64 = 512;
 
 impl EtcdArchive {
-    async fn range(&self, request: RangeRequest) -> Result<Vec<KeyValue>> {
+    pub(super) async fn range(&self, request: RangeRequest) -> Result<Vec<KeyValue>> {
         let request = RangeRequest { revision: self.at, ..request };
         Ok(self.shared.client.range(request).await.map_err(failed)?.kvs)
     }
 
     /// Keys under `prefix`, strictly beyond `beyond` in the given order.
-    fn beyond(&self, prefix: Bytes, beyond: Option<Bytes>, order: Order, limit: usize) -> RangeRequest {
+    pub(super) fn beyond(
+        &self,
+        prefix: Bytes,
+        beyond: Option<Bytes>,
+        order: Order,
+        limit: usize,
+    ) -> RangeRequest {
         let mut request = under(prefix);
         request.limit = limit as i64;
         let sort = match order {
@@ -58,7 +64,7 @@ impl EtcdArchive {
     }
 
     /// A version that was written before its revision was known gets it from the key it stands in.
-    fn version(&self, kept: Version, kv: &KeyValue) -> Version {
+    pub(super) fn version(&self, kept: Version, kv: &KeyValue) -> Version {
         match kept.revision() {
             Revision::ZERO => Version::of(self.shared.revision(kv.mod_revision), kept.position()),
             _ => kept,
@@ -73,7 +79,7 @@ impl EtcdArchive {
         Ok(Record { version: self.version(record.version, kv), ..record })
     }
 
-    fn row(&self, kv: &KeyValue) -> Result<Row> {
+    pub(super) fn row(&self, kv: &KeyValue) -> Result<Row> {
         let mut entries: Vec<LogEntry> = postcard::from_bytes(&kv.value)?;
         for line in &mut entries {
             line.version = self.version(line.version, kv);
@@ -150,28 +156,20 @@ impl Archive for EtcdArchive {
         })
     }
 
-    fn filed<'a>(&'a self, from: Mark, _enough: usize) -> Later<'a, Vec<Filed>> {
+    fn deeds_after<'a>(&'a self, from: Mark, _enough: usize) -> Later<'a, Vec<Deed>> {
+        Box::pin(self.deeds_from(from))
+    }
+
+    fn deeds_before<'a>(&'a self, below: Mark, enough: usize) -> Later<'a, Vec<Deed>> {
+        Box::pin(self.deeds_to(below, enough))
+    }
+
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>> {
         Box::pin(async move {
-            let mut all = Vec::new();
-            if from == Mark::default() {
-                let mut after: Option<(Key, Place)> = None;
-                loop {
-                    let beyond = after.as_ref().map(|(key, place)| (key, *place));
-                    let step = self.all_records(beyond, 1000).await?;
-                    let Some(last) = step.last() else { break };
-                    after = Some((last.key.clone(), last.place));
-                    all.extend(step);
-                }
-            } else {
-                let end = Mark { version: Version::new(u64::MAX), time: u64::MAX };
-                for line in self.lines(from, end, usize::MAX).await? {
-                    let found = self.range(one(self.shared.layout.record(&line.key, line.place))).await?;
-                    // Retention may have let go of it since.
-                    all.extend(found.iter().map(|kv| self.filed_at(kv)).collect::<Result<Vec<_>>>()?);
-                }
-            }
-            all.sort_by_key(|filed| filed.record.version);
-            Ok(all)
+            let row = self.row_of(at.time, at.version).await?;
+            let lines = row.into_iter().flat_map(|row| row.entries);
+            let mut found = lines.filter(|line| line.version == at.version && line.key == *key);
+            Ok(found.next().map(|line| line.place))
         })
     }
 

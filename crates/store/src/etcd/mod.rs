@@ -6,6 +6,7 @@
 mod archive;
 pub(crate) mod client;
 mod commit;
+mod deeds;
 mod follow;
 mod layout;
 mod leases;

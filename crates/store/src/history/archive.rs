@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Hash, Place, Record};
-use super::{Cursor, Level};
+use super::{Cursor, Deed, Level};
 use crate::error::Result;
 use crate::key::Key;
 use crate::transaction::Fence;
@@ -111,8 +111,14 @@ pub(crate) trait Archive: Send + Sync {
     /// than `enough`.
     fn lines<'a>(&'a self, from: Mark, to: Mark, enough: usize) -> Later<'a, Vec<LogEntry>>;
 
-    /// The records after `from`, in the order of their versions: all, or the first of them, no fewer than `enough`.
-    fn filed<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Filed>>;
+    /// What was done after `from`, in the order of the versions: all, or the first of it, no fewer than `enough`.
+    fn deeds_after<'a>(&'a self, from: Mark, enough: usize) -> Later<'a, Vec<Deed>>;
+
+    /// What was done before `below`, newest first: all, or the newest of it, no fewer than `enough`.
+    fn deeds_before<'a>(&'a self, below: Mark, enough: usize) -> Later<'a, Vec<Deed>>;
+
+    /// Which change of which life of a key stands there; nothing when it is no longer kept.
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>>;
 
     /// The row that may hold the log's line of this record.
     fn row_of<'a>(&'a self, time: u64, version: Version) -> Later<'a, Option<Row>>;

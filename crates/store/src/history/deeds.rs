@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::archive::{Archive, Filed, Mark};
+use super::archive::{Archive, Mark};
 use super::past::Past;
-use super::record::{Place, Record};
-use super::{Change, Cursor, Level};
+use super::record::{Glimpse, Place};
+use super::{Change, Cursor, Level, horizon};
 use crate::entry::Uid;
 use crate::error::Result;
 use crate::key::Key;
@@ -26,10 +26,21 @@ pub struct Deed {
     pub user: Arc<str>,
     /// How much of it is kept.
     pub level: Level,
-    /// Which change of which life.
-    pub place: DeedPlace,
+    /// What was done.
+    pub what: Done,
     /// Whether its record holds the whole object before it, so that older ones are read from here.
     pub is_whole: bool,
+}
+
+/// What was done to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Done {
+    /// It was made.
+    Made,
+    /// It was changed.
+    Changed,
+    /// It was deleted.
+    Removed,
 }
 
 /// Which change of which life of a key.
@@ -41,19 +52,30 @@ pub struct DeedPlace {
     pub sequence: u32,
 }
 
-/// How far deeds were read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Where a deed stands in the log, by both its measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct DeedMark {
-    /// The version of the last.
+    /// Its version.
     pub version: Version,
     /// Its time.
     pub time: u64,
 }
 
-/// The changes of all objects after a mark, oldest first: all, or the first of them, no fewer than `enough`.
-pub(crate) async fn after(archive: &dyn Archive, mark: DeedMark, enough: usize) -> Result<Vec<Deed>> {
-    let mark = Mark { version: mark.version, time: mark.time };
-    Ok(archive.filed(mark, enough).await?.into_iter().map(deed).collect())
+impl DeedMark {
+    /// Behind everything that was ever done.
+    pub const END: DeedMark = DeedMark { version: Version::new(u64::MAX), time: u64::MAX };
+}
+
+impl From<DeedMark> for Mark {
+    fn from(mark: DeedMark) -> Mark {
+        Mark { version: mark.version, time: mark.time }
+    }
+}
+
+/// Since when the past is whole; nothing while all of it is kept.
+pub(crate) async fn whole_since(archive: &dyn Archive) -> Result<Option<DeedMark>> {
+    let found = horizon::of(archive, b"").await?;
+    Ok(found.map(|mark| DeedMark { version: mark.version, time: mark.time }))
 }
 
 /// One change with the object before and after it; nothing once retention has let go of it. `near` is the version of a
@@ -61,29 +83,43 @@ pub(crate) async fn after(archive: &dyn Archive, mark: DeedMark, enough: usize) 
 pub(crate) async fn change(
     past: &Past<'_>,
     key: &Key,
-    place: DeedPlace,
+    at: DeedMark,
     near: Version,
 ) -> Result<Option<Change>> {
+    let Some(place) = past.archive.place_of(key, at.into()).await? else { return Ok(None) };
     let beyond = Place { born: place.born, sequence: place.sequence.saturating_add(1) };
     let found = past.changes(key, Some(Cursor { place: beyond, near }), 1).await?.items.into_iter().next();
-    Ok(found.filter(|found| found.place == place))
+    Ok(found.filter(|found| found.version == at.version))
 }
 
-fn deed(filed: Filed) -> Deed {
-    let Filed { key, place, record } = filed;
-    let is_whole = is_whole(&record);
-    Deed {
-        version: record.version,
-        time: record.time,
-        key,
-        uid: record.uid,
-        user: record.user,
-        level: record.level,
-        place: DeedPlace { born: place.born, sequence: place.sequence },
-        is_whole,
+/// Makes deeds of records. What one user does in a row is told of one name.
+#[derive(Default)]
+pub(crate) struct Teller {
+    last: Option<Arc<str>>,
+}
+
+impl Teller {
+    pub fn deed(&mut self, key: Key, version: Version, record: &Glimpse<'_>) -> Deed {
+        let user = match self.last.take() {
+            Some(last) if *last == *record.user => last,
+            _ => Arc::from(record.user),
+        };
+        self.last = Some(user.clone());
+        let is_first = record.before.is_none() && record.gap.is_none();
+        let what = match (record.deleted, is_first) {
+            (true, _) => Done::Removed,
+            (false, true) => Done::Made,
+            (false, false) => Done::Changed,
+        };
+        Deed {
+            version,
+            time: record.time,
+            key,
+            uid: record.uid,
+            user,
+            level: record.level,
+            what,
+            is_whole: record.is_whole(),
+        }
     }
-}
-
-fn is_whole(record: &Record) -> bool {
-    record.before.as_ref().is_some_and(|before| before.body.is_whole())
 }

@@ -88,6 +88,62 @@ pub(crate) enum Way {
     Delta(Bytes),
 }
 
+/// A record read where it lies, without copying what it takes to go back.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Glimpse<'a> {
+    pub version: Version,
+    pub time: u64,
+    pub level: Level,
+    pub deleted: bool,
+    pub uid: Uid,
+    pub user: &'a str,
+    _manager: &'a str,
+    _verb: &'a str,
+    #[serde(borrow)]
+    _message: Option<&'a str>,
+    #[serde(borrow)]
+    pub before: Option<BeforeGlimpse<'a>>,
+    _digest: Hash,
+    _previous: Hash,
+    _hash: Hash,
+    pub gap: Option<Gap>,
+}
+
+/// What a [`Glimpse`] shows of the object before.
+#[derive(Debug, Deserialize)]
+pub(crate) struct BeforeGlimpse<'a> {
+    _version: Version,
+    _record: Option<Version>,
+    _level: Level,
+    _expires: Option<u64>,
+    _sealed: bool,
+    _stamp: Option<u32>,
+    #[serde(borrow)]
+    body: WayGlimpse<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+enum WayGlimpse<'a> {
+    Whole(&'a [u8]),
+    Delta(&'a [u8]),
+}
+
+impl Glimpse<'_> {
+    /// Whether the record holds the whole object before it.
+    pub fn is_whole(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| before.body.is_whole())
+    }
+}
+
+impl WayGlimpse<'_> {
+    fn is_whole(&self) -> bool {
+        match self {
+            WayGlimpse::Whole(_bytes) => true,
+            WayGlimpse::Delta(_bytes) => false,
+        }
+    }
+}
+
 /// Vouches for records that retention let go of: they were `first ..= this record's sequence - 1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Gap {
@@ -236,5 +292,55 @@ impl Before {
             stamp: self.stamp,
         };
         Ok(head.entry(self.body.walk(newer)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glimpse_sees_what_the_record_says() {
+        let way = |whole: bool| {
+            let bytes = Bytes::from_static(b"something");
+            let body = if whole { Way::Whole(bytes) } else { Way::Delta(bytes) };
+            let version = Version::new(7);
+            Before {
+                version,
+                record: Some(version),
+                level: Level::Full,
+                expires: Some(9),
+                sealed: false,
+                stamp: None,
+                body,
+            }
+        };
+        let gap = || Gap { first: 3, previous: NO_HASH, signature: vec![1, 2, 3] };
+        for (before, gap, is_whole) in
+            [(None, None, false), (Some(way(true)), None, true), (Some(way(false)), Some(gap()), false)]
+        {
+            let record = Record {
+                version: Version::new(8),
+                time: 12,
+                level: Level::Brief,
+                deleted: true,
+                uid: Uid([5; 16]),
+                user: "alice".into(),
+                manager: "kubectl".into(),
+                verb: "delete".into(),
+                message: Some("because".into()),
+                before,
+                digest: NO_HASH,
+                previous: NO_HASH,
+                hash: [9; 32],
+                gap,
+            };
+            let bytes = postcard::to_stdvec(&record).unwrap();
+            let seen: Glimpse<'_> = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!((seen.version, seen.time, seen.level), (record.version, record.time, record.level));
+            assert_eq!((seen.deleted, seen.uid, seen.user), (true, record.uid, "alice"));
+            assert_eq!((seen.before.is_some(), seen.is_whole()), (record.before.is_some(), is_whole));
+            assert_eq!(seen.gap, record.gap);
+        }
     }
 }

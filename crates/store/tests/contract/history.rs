@@ -1,6 +1,6 @@
 //! What history tells of one object: who, when, why, and how it was.
 
-use store::{At, Author, Body, DeedMark, Error, Level, Put, Revision, Transaction, Version, Write};
+use store::{At, Author, Body, DeedMark, Done, Error, Level, Put, Revision, Transaction, Version, Write};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
@@ -252,26 +252,42 @@ async fn what_was_done_to_all_objects_is_told_in_order<G: Ground>() {
     let mut deeds = Vec::new();
     let mut mark = DeedMark::default();
     loop {
-        let more = store.deeds(mark, 7).await.unwrap();
+        let more = store.deeds_after(mark, 7).await.unwrap();
         let Some(last) = more.last() else { break };
         mark = DeedMark { version: last.version, time: last.time };
         deeds.extend(more);
     }
     assert_eq!(deeds.iter().map(|deed| deed.version).collect::<Vec<_>>(), versions);
     assert!(deeds.iter().all(|deed| &*deed.user == "alice" && deed.level == Level::Full));
+    let done = |index: usize| (deeds[index].key.clone(), deeds[index].what);
+    assert_eq!((done(0), done(1)), ((key("a"), Done::Made), (key("b"), Done::Made)));
+    assert_eq!((done(2), done(110)), ((key("a"), Done::Changed), (key("b"), Done::Removed)));
+    // From the end it is told the other way round.
+    let mut back = Vec::new();
+    let mut mark = DeedMark::END;
+    loop {
+        let more = store.deeds_before(mark, 7).await.unwrap();
+        let Some(last) = more.last() else { break };
+        mark = DeedMark { version: last.version, time: last.time };
+        back.extend(more.into_iter().map(|deed| deed.version));
+    }
+    back.reverse();
+    assert_eq!(back, versions);
     // Each leads to its change, also by way of a later one that holds a whole object.
     let whole = deeds.iter().rfind(|deed| deed.key == key("a") && deed.is_whole).unwrap();
     for (number, deed) in deeds.iter().filter(|deed| deed.key == key("a")).enumerate() {
         let near = if whole.version > deed.version { whole.version } else { Version::ZERO };
+        let mark = DeedMark { version: deed.version, time: deed.time };
         for near in [Version::ZERO, near] {
-            let change = store.change(&deed.key, deed.place, near).await.unwrap().unwrap();
-            assert_eq!((change.version, change.place), (deed.version, deed.place));
+            let change = store.change(&deed.key, mark, near).await.unwrap().unwrap();
+            assert_eq!(change.version, deed.version);
             assert_eq!(change.after.as_deref().map(text), Some(number.to_string()));
             let before = number.checked_sub(1).map(|before| before.to_string());
             assert_eq!(change.before.as_deref().map(text), before);
         }
     }
     let gone = deeds.last().unwrap();
-    let change = store.change(&gone.key, gone.place, Version::ZERO).await.unwrap().unwrap();
+    let mark = DeedMark { version: gone.version, time: gone.time };
+    let change = store.change(&gone.key, mark, Version::ZERO).await.unwrap().unwrap();
     assert_eq!((change.before.as_deref().map(text), change.after.is_none()), (Some("90".to_owned()), true));
 }

@@ -39,7 +39,10 @@ pub(super) async fn run(
             .query("watch", "true")
             .query("resourceVersion", version.clone())
             .query("allowWatchBookmarks", "true")
-            .query_if("fieldSelector", selector(arguments, asked));
+            .query_if("fieldSelector", selector(arguments, asked))
+            .query_if("filter", asked.spec["filter"].as_str().map(str::to_owned))
+            .query_if("search", arguments.search.clone())
+            .query_if("verb", arguments.verb.clone());
         let mut lines = client.lines(&ask).await?;
         while let Some(mut event) = lines.next().await? {
             let object = event["object"].take();
@@ -49,7 +52,7 @@ pub(super) async fn run(
             if let Some(seen) = object["metadata"]["resourceVersion"].as_str() {
                 seen.clone_into(&mut version);
             }
-            if event["type"] == "ADDED" && fits(&object, arguments, asked) {
+            if event["type"] == "ADDED" && fits(&object, asked) {
                 tell(&object, &mut told, output, session)?;
                 session.console.flush()?;
             }
@@ -74,16 +77,8 @@ fn selector(arguments: &Arguments, asked: &Asked) -> Option<String> {
 }
 
 /// Whether an activity is asked for, by what the server does not select by.
-fn fits(activity: &Value, arguments: &Arguments, asked: &Asked) -> bool {
-    let spec = &activity["spec"];
-    let verb = &activity["metadata"]["labels"]["activity.miloapis.com/verb"];
-    let summary = spec["summary"].as_str().unwrap_or_default().to_lowercase();
-    let has_words =
-        |words: &String| words.split_whitespace().all(|word| summary.contains(&word.to_lowercase()));
-    asked.name.as_ref().is_none_or(|name| spec["resource"]["name"] == *name)
-        && arguments.verb.as_ref().is_none_or(|asked| verb == asked)
-        && arguments.search.as_ref().is_none_or(has_words)
-        && asked.spec["namespace"].as_str().is_none_or(|asked| spec["resource"]["namespace"] == asked)
+fn fits(activity: &Value, asked: &Asked) -> bool {
+    asked.spec["namespace"].as_str().is_none_or(|asked| activity["spec"]["resource"]["namespace"] == asked)
 }
 
 /// One line; what was told already is not told again.
