@@ -45,6 +45,46 @@ async fn what_one_is_told_the_other_knows_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_did_what_is_told_by_both_and_requests_by_the_one_that_answered() {
+    let Some(pair) = pair() else { return };
+    let (first, second) = (pair.first.client(), pair.second.client());
+    for round in 0..20 {
+        let writer = if round % 2 == 0 { &first } else { &second };
+        let map = json!({"metadata": {"name": format!("map-{round}")}});
+        assert_eq!(writer.post(MAPS, &map).await.unwrap().code, 201);
+    }
+    let group = "/apis/activity.miloapis.com/v1alpha1";
+    let ask = async |client: &Client, kind: &str, more: Value| {
+        let mut spec = json!({"startTime": "now-1h", "endTime": "now"});
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let query = json!({"apiVersion": "activity.miloapis.com/v1alpha1", "kind": kind, "spec": spec});
+        let plural = if kind == "ActivityQuery" { "activityqueries" } else { "auditlogqueries" };
+        client.post(&format!("{group}/{plural}"), &query).await.unwrap()
+    };
+    for client in [&first, &second] {
+        // Page by page, and all at once.
+        for limit in [3, 100] {
+            let mut told = Vec::new();
+            let mut more = json!({"resourceKind": "ConfigMap", "search": "created map-", "limit": limit});
+            loop {
+                let page = ask(client, "ActivityQuery", more.clone()).await.json();
+                let results = page["status"]["results"].as_array().unwrap().clone();
+                told.extend(results.iter().map(|result| result["spec"]["resource"]["name"].clone()));
+                match page["status"]["continue"].as_str() {
+                    Some(next) => more["continue"] = next.into(),
+                    None => break,
+                }
+            }
+            let expected: Vec<Value> = (0..20).rev().map(|round| format!("map-{round}").into()).collect();
+            assert_eq!(told, expected);
+        }
+        let answer = ask(client, "AuditLogQuery", json!({})).await;
+        let warning = answer.headers.get("warning").unwrap().to_str().unwrap();
+        assert!(warning.contains("only requests that this server answered"), "{warning}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_and_rights_from_one_count_on_the_other() {
     let Some(pair) = pair() else { return };
     let (first, second) = (pair.first.client(), pair.second.client());

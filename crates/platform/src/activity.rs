@@ -4,6 +4,7 @@
 //! left in the store, so a new policy tells the past anew, and there is no second history that could differ.
 
 pub mod answers;
+mod asked;
 mod audit_log;
 mod compose;
 mod events;
@@ -12,6 +13,7 @@ mod feed;
 mod filter;
 mod kinds;
 mod ledger;
+mod page;
 mod policies;
 mod policy;
 mod preview;

@@ -37,7 +37,7 @@ pub use error::{Conflict, Error, Result};
 pub use history::archive::Later;
 pub use history::checkpoint::Checkpoint;
 pub use history::verify::{Problem, Report};
-pub use history::{At, Change, Changes, Cursor, Deed, DeedMark, DeedPlace, Done, Level, Touched};
+pub use history::{At, Change, ChangeAt, Changes, Cursor, Deed, DeedMark, DeedPlace, Done, Level, Touched};
 pub use housekeeping::{Rules, Tidied};
 pub use key::{BadKey, Key, MAX_KEY_BYTES};
 pub use keys::{Keys, Rotated};

@@ -14,7 +14,7 @@ use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
 use crate::history::verify::{self, Report};
-use crate::history::{At, Change, Changes, Cursor, Deed, DeedMark, Touched, deeds};
+use crate::history::{At, Change, ChangeAt, Changes, Cursor, Deed, DeedMark, Touched, deeds};
 use crate::key::Key;
 use crate::lease::Acquired;
 use crate::limits::Limits;
@@ -139,6 +139,11 @@ pub trait Store: Send + Sync + 'static {
     /// it. `near` is the version of a later deed of the same life that [is whole](Deed::is_whole), or zero.
     fn change<'a>(&'a self, key: &'a Key, at: DeedMark, near: Version) -> Later<'a, Option<Change>> {
         Box::pin(async move { deeds::change(&self.parts().past(self.latest()), key, at, near).await })
+    }
+
+    /// The same of many changes, each in its place: a good deal faster than one after the other.
+    fn changes_at(&self, wanted: Vec<ChangeAt>) -> Later<'_, Vec<Option<Change>>> {
+        Box::pin(async move { deeds::changes(&self.parts().archive, self.latest(), wanted).await })
     }
 
     /// One object as it was.

@@ -113,28 +113,21 @@ fn activities_are_followed_as_they_happen() {
 #[test]
 fn only_what_is_asked_for_is_followed() {
     let ground = Ground::fresh();
-    ground.run("create configmap before --from-literal=a=1 -n default");
+    let come_and_go = |name: &str| {
+        ground.run(&format!("create configmap {name} --from-literal=a=1 -n default"));
+        ground.run(&format!("delete configmap {name} -n default"));
+    };
+    come_and_go("loud");
+    come_and_go("quiet");
     let line = "activity --follow cm --since 1h --verb delete --filter spec.resource.name!='quiet' --search 'IN default' -o json";
     let words: Vec<String> = crate::program::words(line);
     let mut child = ground.command(Path::new(GROUNDPLANE), &words).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // It has begun when it tells something: until then, something happens.
-    let first = std::thread::scope(|scope| {
-        let done = std::sync::atomic::AtomicBool::new(false);
-        let done = &done;
-        scope.spawn(|| {
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                ground.run("create configmap quiet --from-literal=a=1 -n default");
-                ground.run("delete configmap quiet -n default");
-                ground.run("create configmap loud --from-literal=a=1 -n default");
-                ground.run("delete configmap loud -n default");
-            }
-        });
-        let first = lines.next().unwrap().unwrap();
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
-        first
-    });
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().contains("deleted ConfigMap loud in namespace default"));
+    come_and_go("quiet");
+    come_and_go("louder");
+    assert!(next().contains("deleted ConfigMap louder in namespace default"));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(first.contains("deleted ConfigMap loud in namespace default"), "{first}");
 }

@@ -353,3 +353,89 @@ async fn requests_and_events_can_be_asked_for() {
     let values = counted["status"]["facets"][0]["values"].as_array().unwrap();
     assert!(values.contains(&json!({ "value": "Warning", "count": 1 })), "{counted}");
 }
+
+#[tokio::test]
+async fn the_policies_that_ship_are_there_to_be_read() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    let policies = format!("{GROUP}/activitypolicies");
+    let listed = client.get(&policies).await.unwrap().json();
+    let names: Vec<&str> = listed["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["metadata"]["name"].as_str().unwrap())
+        .collect();
+    for name in ["inventory.miloapis.com-node", "core.miloapis.com-configmap", "iam.miloapis.com-role"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    for item in listed["items"].as_array().unwrap() {
+        assert_eq!(item["status"]["conditions"][0]["reason"], "Valid", "{item}");
+    }
+    // Nobody wrote them, so nobody is told to have.
+    assert!(summaries(&client, json!({ "resourceKind": "ActivityPolicy" })).await.is_empty());
+    // A copy of one under another name takes its place, and only the copy counts.
+    let alice = acting(&server, "alice");
+    alice.post(MAPS, &map("a", "one")).await.unwrap();
+    let mut copy = client.get(&format!("{policies}/core.miloapis.com-configmap")).await.unwrap().json();
+    let rule =
+        json!({ "name": "made", "match": "audit.verb == 'create'", "summary": "{{ actor }} made a map" });
+    copy["spec"]["auditRules"] = json!([rule]);
+    copy["metadata"] = json!({ "name": "maps-of-ours" });
+    let made = client.post(&policies, &copy).await.unwrap();
+    assert_eq!(made.code, 201, "{}", made.text());
+    alice.delete(&format!("{MAPS}/a")).await.unwrap();
+    let of_maps = json!({ "resourceKind": "ConfigMap", "actorName": "alice" });
+    assert_eq!(summaries(&client, of_maps).await, ["alice made a map"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_whole_says_so() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let client = server.client();
+    let warnings = |answer: &testbed::server::Answer| -> Vec<String> {
+        answer.headers.get_all("warning").iter().map(|value| value.to_str().unwrap().to_owned()).collect()
+    };
+    let long = json!({ "startTime": "now-2d", "endTime": "now" });
+    let answer = ask(&client, "eventqueries", &long).await;
+    let told = warnings(&answer);
+    assert!(told.len() == 1 && told[0].contains("events are kept for 60 minutes"), "{told:?}");
+    let status = &answer.json()["status"];
+    let times = [&status["effectiveStartTime"], &status["effectiveEndTime"]];
+    let [start, end] = times.map(|time| krm::time::Moment::parse(time.as_str().unwrap()).unwrap());
+    assert_eq!(end.seconds - start.seconds, 3600);
+    let short = json!({ "startTime": "now-30m", "endTime": "now" });
+    for (plural, spec) in [("eventqueries", &short), ("activityqueries", &long), ("auditlogqueries", &long)] {
+        let answer = ask(&client, plural, spec).await;
+        assert!(answer.code == 201 && warnings(&answer).is_empty(), "{plural}: {:?}", warnings(&answer));
+    }
+}
+
+#[tokio::test]
+async fn activities_are_listed_by_what_queries_are_asked_for() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let alice = acting(&server, "alice");
+    for name in ["a", "b", "c"] {
+        alice.post(MAPS, &map(name, "one")).await.unwrap();
+    }
+    alice.delete(&format!("{MAPS}/b")).await.unwrap();
+    let listed = async |query: &str| {
+        let answer = alice.get(&format!("{GROUP}/activities?{query}")).await.unwrap();
+        assert_eq!(answer.code, 200, "{}", answer.text());
+        let items = answer.json()["items"].as_array().unwrap().clone();
+        items.iter().map(|item| item["spec"]["summary"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let deleted = ["alice deleted ConfigMap b in namespace default"];
+    assert_eq!(listed("verb=delete&fieldSelector=spec.actor.name%3Dalice").await, deleted);
+    assert_eq!(listed("filter=spec.summary.contains('deleted%20ConfigMap')").await, deleted);
+    assert_eq!(listed("search=ConfigMap+B").await.len(), 2);
+    let all = alice.get(&format!("{GROUP}/activities")).await.unwrap().json();
+    let id = all["items"][0]["metadata"]["name"].as_str().unwrap();
+    assert_eq!(listed(&format!("fieldSelector=metadata.name%3D{id}")).await, deleted);
+    assert_eq!(listed(&format!("filter=metadata.name%3D%3D'{id}'")).await, deleted);
+    let uid = all["items"][0]["spec"]["resource"]["uid"].as_str().unwrap();
+    assert_eq!(listed(&format!("fieldSelector=spec.resource.uid%3D{uid}")).await.len(), 2);
+    for wrong in ["verb=look", "filter=spec.color"] {
+        assert_eq!(alice.get(&format!("{GROUP}/activities?{wrong}")).await.unwrap().code, 400, "{wrong}");
+    }
+}

@@ -112,9 +112,13 @@ pub async fn facets(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
             }
             looked_at < COUNTED
         });
-        read.map(|_| facets.into_iter().map(Facet::told).collect::<Vec<Value>>())
+        read.map(|ended_early| (ended_early, facets.into_iter().map(Facet::told).collect::<Vec<Value>>()))
     });
-    Ok(json!({ "facets": counted.await.map_err(Status::internal)?? }))
+    let (ended_early, facets) = counted.await.map_err(Status::internal)??;
+    if ended_early {
+        posted.warn(format!("only the newest {COUNTED} requests were counted"));
+    }
+    Ok(json!({ "facets": facets }))
 }
 
 /// Where requests are noted down. Each server notes down its own.

@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 use store::{DeedMark, Version};
 
 use super::answers::Activities;
+use super::asked::Asked;
 use super::compose::Actor;
 use super::events;
 use super::filter::Filter;
 use super::ledger::{Passing, Span, Stopped};
-use super::query::{Asked, Posted, page};
+use super::page::{of_event, page};
+use super::query::Posted;
 use super::seek::{Seek, parts};
 use super::sight::{Sight, plane};
 use super::window::Window;
@@ -113,20 +115,56 @@ pub async fn of_activities(activities: &Activities, posted: &Posted<'_>) -> Resu
         .map_err(|why| posted.invalid(&[FieldError::invalid_text(&at.field("filter"), source, why)]))?;
     let asked = Asked { window, equal: filter.equal.clone(), filter, words: Vec::new(), verb: String::new() };
     let sight = activities.sight(posted.call);
-    if asked.filter.is_equalities {
+    if is_told_by_the_ledger(&asked) {
         count_in_ledger(activities, posted, &asked, &sight, &mut facets).await?;
+        for activity in told_events(activities, posted, &asked, &sight) {
+            count(&mut facets, &activity);
+        }
     } else {
-        let page = page(activities, posted.call, &sight, &asked, None, READ).await?;
-        for activity in &page.items {
-            for facet in &mut facets {
-                let value = facet.field.split('.').fold(activity, |value, step| &value[step]);
-                let value = value.as_str().unwrap_or_default().to_owned();
-                facet.count(&value);
+        let mut counted = 0;
+        let mut ended = None;
+        while counted < READ {
+            let page = page(activities, posted.call, &sight, &asked, ended.as_ref(), READ - counted).await?;
+            counted += page.items.len();
+            page.items.iter().for_each(|activity| count(&mut facets, activity));
+            ended = page.ended;
+            if ended.is_none() {
+                break;
             }
+        }
+        if ended.is_some() {
+            posted.warn(format!("only the newest {READ} activities were counted"));
         }
     }
     let told: Vec<Value> = facets.into_iter().map(Facet::told).collect();
     Ok(json!({ "facets": told }))
+}
+
+/// Whether no change has to be read to know if it is one of those.
+fn is_told_by_the_ledger(asked: &Asked) -> bool {
+    let asks = &asked.filter.asks;
+    let is_known = asked.filter.is_equalities || !(asks.summary || asks.what_is_unknown);
+    is_known && asked.of("spec.resource.uid").next().is_none()
+}
+
+/// Counts the values of an activity.
+fn count(facets: &mut [Facet], activity: &Value) {
+    for facet in facets {
+        let value = facet.field.split('.').fold(activity, |value, step| &value[step]);
+        facet.count(value.as_str().unwrap_or_default());
+    }
+}
+
+/// The activities that are told of events.
+fn told_events(activities: &Activities, posted: &Posted<'_>, asked: &Asked, sight: &Sight) -> Vec<Value> {
+    let api = &posted.call.api;
+    let policies = activities.policies.in_force(api);
+    let is_any_told = policies.tell_of_events();
+    let unread = activities.events.in_window(api, &posted.call.plane, asked.window);
+    let unread = unread.iter().filter(|unread| unread.is_of_inventory || is_any_told);
+    let happened = unread.filter_map(|unread| events::read_seen(api, sight, unread));
+    let told = happened.filter_map(|happened| of_event(api, &policies, &happened));
+    told.filter(|activity| asked.fits(activity)).collect()
 }
 
 /// Counts changes without reading them, where all that is asked for stands in the ledger.
@@ -188,8 +226,7 @@ pub async fn of_events(activities: &Activities, posted: &Posted<'_>) -> Result<V
     let unread = activities.events.in_window(api, &posted.call.plane, window);
     for happened in unread.iter().filter_map(|unread| events::read_seen(api, &sight, unread)) {
         for facet in &mut facets {
-            let value = events::facet(&happened, &facet.field);
-            facet.count(&value);
+            facet.count(&events::facet(&happened, &facet.field));
         }
     }
     let told: Vec<Value> = facets.into_iter().map(Facet::told).collect();

@@ -23,10 +23,12 @@ use tokio::sync::mpsc;
 
 use super::answers::Activities;
 use super::api_version;
+use super::asked::Asked;
 use super::events;
 use super::filter::Filter;
-use super::ledger::{Passing, Span, Stopped};
-use super::query::{Asked, Ended, VERBS, of_event, of_found, page, token, untoken, words};
+use super::ledger::{Passing, Span, Stopped, changes};
+use super::page::{Ended, of_change, of_event, page};
+use super::query::{VERBS, token, untoken, words};
 use super::seek::Seek;
 use super::window::{Window, micros};
 
@@ -286,10 +288,10 @@ impl Following {
         }
         found.reverse();
         let mut told = Vec::new();
-        for found in found {
-            told.extend(
-                of_found(&api, &policies, &found).await.ok()?.filter(|activity| self.asked.fits(activity)),
-            );
+        let read = changes(api.store(), &found).await.ok()?;
+        for (found, change) in found.iter().zip(read) {
+            let activity = change.and_then(|change| of_change(&api, &policies, found, &change));
+            told.extend(activity.filter(|activity| self.asked.fits(activity)));
         }
         for event in batch {
             let Some(at) = keys::parts(event.key()).filter(|at| at.group.is_empty() && at.plural == "events")

@@ -7,13 +7,15 @@
 mod block;
 mod names;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-use store::{Change, DeedMark, Done, Key, Store, Version};
+use store::{Change, ChangeAt, DeedMark, Done, Key, Store, Version};
 
 use self::block::Block;
 use self::rows::{Rows, mark};
@@ -76,16 +78,14 @@ pub struct Found {
     pub at: DeedMark,
     /// Whose change it is.
     pub key: Key,
-    /// In whose name.
-    pub user: Arc<str>,
     near: Version,
 }
 
-impl Found {
-    /// The whole change; nothing once retention has let go of it.
-    pub async fn change(&self, store: &dyn Store) -> store::Result<Option<Change>> {
-        store.change(&self.key, self.at, self.near).await
-    }
+/// The whole changes, in their order; nothing in place of those that retention has let go of.
+pub async fn changes(store: &dyn Store, found: &[Found]) -> store::Result<Vec<Option<Change>>> {
+    let wanted =
+        found.iter().map(|found| ChangeAt { key: found.key.clone(), at: found.at, near: found.near });
+    store.changes_at(wanted.collect()).await
 }
 
 /// What is looked through.

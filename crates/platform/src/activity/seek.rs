@@ -9,11 +9,11 @@ use krm::kind::Kind;
 use serde_json::json;
 use store::Done;
 
+use super::asked::Asked;
 use super::compose::{self, Actor};
 use super::ledger::{Seeker, Seen};
 use super::policies::InForce;
 use super::policy::Origin;
-use super::query::Asked;
 use super::sentences;
 use super::sight::{Sight, plane};
 

@@ -25,17 +25,20 @@ use crate::version::{Revision, Version};
 #[derive(Clone)]
 pub(crate) struct EmbeddedArchive {
     pub disk: Arc<Disk>,
+    /// Whether whoever asks may wait for the disk.
+    pub at_hand: bool,
     pub jobs: mpsc::UnboundedSender<Job>,
 }
 
 impl EmbeddedArchive {
-    /// Reads on a thread that may wait for the disk.
+    /// Reads, on a thread that may wait for the disk.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&ReadTransaction) -> Result<T> + Send + 'static,
     ) -> Later<'_, T> {
         let disk = self.disk.clone();
-        Box::pin(blocking(move || read(&disk.database()?.begin_read().map_err(failed)?)))
+        let read = move || read(&disk.database()?.begin_read().map_err(failed)?);
+        if self.at_hand { Box::pin(std::future::ready(read())) } else { Box::pin(blocking(read)) }
     }
 }
 
@@ -43,6 +46,10 @@ impl Archive for EmbeddedArchive {
     fn pinned(&self, _revision: Revision) -> Box<dyn Archive> {
         // Whoever rewrites the past here waits until it was read.
         Box::new(self.clone())
+    }
+
+    fn at_hand(&self) -> Option<Box<dyn Archive>> {
+        Some(Box::new(EmbeddedArchive { at_hand: true, ..self.clone() }))
     }
 
     fn records<'a>(

@@ -125,7 +125,11 @@ impl Embedded {
         let (shared, thread) = start::start(place, keys.clone(), settings.clone(), queue).await?;
         let parts = Parts {
             memory: shared.memory.clone(),
-            archive: Arc::new(EmbeddedArchive { disk: shared.disk.clone(), jobs: jobs.clone() }),
+            archive: Arc::new(EmbeddedArchive {
+                disk: shared.disk.clone(),
+                at_hand: false,
+                jobs: jobs.clone(),
+            }),
             signing: keys.signing.clone(),
             history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
             maintenance: tokio::sync::Mutex::new(()),

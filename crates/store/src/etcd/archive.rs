@@ -100,6 +100,10 @@ impl Archive for EtcdArchive {
         Box::new(EtcdArchive { at: self.shared.etcd_revision(revision), ..self.clone() })
     }
 
+    fn at_hand(&self) -> Option<Box<dyn Archive>> {
+        None
+    }
+
     fn records<'a>(
         &'a self,
         key: &'a Key,

@@ -91,6 +91,9 @@ pub(crate) trait Archive: Send + Sync {
     /// The past as it was at a revision, for as long as the engine can still tell.
     fn pinned(&self, revision: Revision) -> Box<dyn Archive>;
 
+    /// The same for whoever may wait: every answer is there when it is asked for. Nothing where answers come from afar.
+    fn at_hand(&self) -> Option<Box<dyn Archive>>;
+
     /// Records of one key, strictly beyond `beyond` in the given order. Oldest first, they may end with the record that
     /// `beyond` names as near.
     fn records<'a>(

@@ -1,15 +1,20 @@
 //! Everything that was ever changed, in the order it happened: who did what to which object, without the objects.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use super::archive::{Archive, Mark};
 use super::past::Past;
 use super::record::{Glimpse, Place};
 use super::{Change, Cursor, Level, horizon};
 use crate::entry::Uid;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::Key;
+use crate::snapshot::Snapshot;
 use crate::version::Version;
+
+/// As many changes are asked for at once, where answers come from afar.
+const AT_ONCE: usize = 16;
 
 /// One change, told without the object.
 #[derive(Debug, Clone)]
@@ -52,6 +57,17 @@ pub struct DeedPlace {
     pub sequence: u32,
 }
 
+/// A change that is asked for: see [`crate::Store::change`].
+#[derive(Debug, Clone)]
+pub struct ChangeAt {
+    /// Whose change it is.
+    pub key: Key,
+    /// Where it stands.
+    pub at: DeedMark,
+    /// The version of a later deed of the same life that [is whole](Deed::is_whole), or zero.
+    pub near: Version,
+}
+
 /// Where a deed stands in the log, by both its measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct DeedMark {
@@ -90,6 +106,49 @@ pub(crate) async fn change(
     let beyond = Place { born: place.born, sequence: place.sequence.saturating_add(1) };
     let found = past.changes(key, Some(Cursor { place: beyond, near }), 1).await?.items.into_iter().next();
     Ok(found.filter(|found| found.version == at.version))
+}
+
+/// The changes that stand at some places, in their order.
+pub(crate) async fn changes(
+    archive: &Arc<dyn Archive>,
+    now: Snapshot,
+    wanted: Vec<ChangeAt>,
+) -> Result<Vec<Option<Change>>> {
+    if let Some(archive) = archive.at_hand() {
+        let read = move || {
+            let past = Past { archive: &*archive, now };
+            wanted.iter().map(|one| at_once(change(&past, &one.key, one.at, one.near))).collect()
+        };
+        return tokio::task::spawn_blocking(read).await.map_err(ended)?;
+    }
+    let mut found = Vec::with_capacity(wanted.len());
+    for some in wanted.chunks(AT_ONCE) {
+        let asked: Vec<_> = some
+            .iter()
+            .map(|one| {
+                let (archive, now, one) = (archive.clone(), now.clone(), one.clone());
+                tokio::spawn(async move {
+                    change(&Past { archive: &*archive, now }, &one.key, one.at, one.near).await
+                })
+            })
+            .collect();
+        for answer in asked {
+            found.push(answer.await.map_err(ended)??);
+        }
+    }
+    Ok(found)
+}
+
+fn ended(error: tokio::task::JoinError) -> Error {
+    Error::Unavailable(error.to_string())
+}
+
+/// What something gives that waits for nothing.
+fn at_once<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Err(Error::Unavailable("the past is not at hand".to_owned())),
+    }
 }
 
 /// Makes deeds of records. What one user does in a row is told of one name.

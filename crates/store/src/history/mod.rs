@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::deeds::{Deed, DeedMark, DeedPlace, Done};
+pub use self::deeds::{ChangeAt, Deed, DeedMark, DeedPlace, Done};
 
 use self::record::Place;
 use crate::entry::{Entry, Uid};

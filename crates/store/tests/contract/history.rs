@@ -1,6 +1,8 @@
 //! What history tells of one object: who, when, why, and how it was.
 
-use store::{At, Author, Body, DeedMark, Done, Error, Level, Put, Revision, Transaction, Version, Write};
+use store::{
+    At, Author, Body, ChangeAt, DeedMark, Done, Error, Level, Put, Revision, Transaction, Version, Write,
+};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
@@ -286,6 +288,19 @@ async fn what_was_done_to_all_objects_is_told_in_order<G: Ground>() {
             assert_eq!(change.before.as_deref().map(text), before);
         }
     }
+    // Many at once are told as one by one, and what is none is none.
+    let nowhere = DeedMark { version: Version::new(7), time: 7 };
+    let mut wanted = vec![ChangeAt { key: key("a"), at: nowhere, near: Version::ZERO }];
+    wanted.extend(deeds.iter().map(|deed| ChangeAt {
+        key: deed.key.clone(),
+        at: DeedMark { version: deed.version, time: deed.time },
+        near: Version::ZERO,
+    }));
+    let found = store.changes_at(wanted).await.unwrap();
+    let found: Vec<Option<Version>> =
+        found.iter().map(|change| change.as_ref().map(|change| change.version)).collect();
+    assert_eq!(found[0], None);
+    assert_eq!(found[1..].iter().flatten().copied().collect::<Vec<_>>(), versions);
     let gone = deeds.last().unwrap();
     let mark = DeedMark { version: gone.version, time: gone.time };
     let change = store.change(&gone.key, mark, Version::ZERO).await.unwrap().unwrap();

@@ -170,7 +170,7 @@ impl Rows {
     /// What is told of a change that was found.
     pub fn found(&self, row: &Row, name: &str) -> Option<Found> {
         let key = Key::new(format!("{}{name}", self.shelves.name(row.shelf)?)).ok()?;
-        Some(Found { at: row.at, key, user: self.users.name(row.user)?.clone(), near: Version::ZERO })
+        Some(Found { at: row.at, key, near: Version::ZERO })
     }
 
     /// Finds for each change a later one of the same object, not far from it, whose record holds a whole object: the
