@@ -139,7 +139,7 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
             spec[field] = value.as_str().into();
         }
     }
-    let mut filter: Vec<String> = arguments.filter.iter().map(|filter| format!("({filter})")).collect();
+    let mut filter: Vec<String> = arguments.filter.iter().cloned().collect();
     let mut kind = None;
     if let Some(first) = arguments.words.first() {
         let (word, named) = match first.split_once('/') {
@@ -159,7 +159,9 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
         if let Some(named) = &named {
             // Texts of names hold no quotes.
             let equal = format!("spec.resource.name == '{}'", named.replace(['\'', '\\'], ""));
-            filter.insert(0, equal);
+            // What was given keeps its place in what the server says of it, as far as that goes.
+            filter = filter.into_iter().map(|given| format!("({given})")).collect();
+            filter.push(equal);
         }
         kind = Some((resource.group.clone(), resource.kind.clone()));
     }
@@ -191,7 +193,7 @@ async fn query(asked: &Asked, limit: usize, session: &mut Session) -> Result<(Ve
         spec["limit"] = (wanted - found.len()).min(MOST_AT_ONCE).into();
         let body = json!({ "apiVersion": "activity.miloapis.com/v1alpha1", "kind": "ActivityQuery", "metadata": {}, "spec": spec });
         let ask = Ask::new(http::Method::POST, QUERIES).json(&body);
-        let mut page = client.value(&ask).await.map_err(|failure| failure.without("activities"))?;
+        let mut page = client.value(&ask).await.map_err(in_words_of_flags)?;
         found.extend(page["status"]["results"].as_array_mut().map(std::mem::take).unwrap_or_default());
         let next = page["status"]["continue"].as_str().unwrap_or_default().to_owned();
         if next.is_empty() || found.len() >= wanted {
@@ -199,6 +201,21 @@ async fn query(asked: &Asked, limit: usize, session: &mut Session) -> Result<(Ve
         }
         spec["continue"] = next.into();
     }
+}
+
+/// A field that the server refuses was given as a flag.
+fn in_words_of_flags(failure: Failure) -> Failure {
+    let causes = failure.refusal().and_then(|refusal| refusal.status["details"]["causes"].as_array());
+    let told = causes.into_iter().flatten().find_map(|cause| {
+        let flag = match cause["field"].as_str()? {
+            "spec.startTime" => "--since",
+            "spec.endTime" => "--until",
+            "spec.filter" => "--filter",
+            _ => return None,
+        };
+        Some(format!("{flag}: {}", cause["message"].as_str()?))
+    });
+    told.map_or_else(|| failure.without("activities"), Failure::usage)
 }
 
 /// Activities as a table.

@@ -52,7 +52,7 @@ fn activities_are_sentences_newest_first() {
     assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:?}");
     assert!(none.err.contains("nothing was done"), "{none:?}");
     let wrong = ground.told("activity --since yesterday");
-    assert!(wrong.code == 1 && wrong.err.contains("spec.startTime"), "{wrong:?}");
+    assert!(wrong.code == 2 && wrong.err.contains("--since: Invalid value: \"yesterday\""), "{wrong:?}");
     assert_eq!(ground.told("activity --verb look").code, 2);
 }
 
@@ -61,7 +61,7 @@ const LINES: [&str; 9] = [
     "activity cm/one -o wide",
     "activity --verb delete -n default",
     "activity --search 'created two'",
-    "activity --filter \"spec.resource.kind in ['ConfigMap'] && spec.summary.contains('two')\" -o name",
+    "activity --filter 'spec.resource.kind in [\"ConfigMap\"] && spec.summary.contains(\"two\")' -o name",
     "activity --actor nobody",
     "activity --since yesterday",
     "activity --filter spec.summary.contains(",
@@ -119,7 +119,7 @@ fn only_what_is_asked_for_is_followed() {
     };
     come_and_go("loud");
     come_and_go("quiet");
-    let line = "activity --follow cm --since 1h --verb delete --filter spec.resource.name!='quiet' --search 'IN default' -o json";
+    let line = "activity --follow cm --since 1h --verb delete --filter spec.resource.name!=\"quiet\" --search 'IN default' -o json";
     let words: Vec<String> = crate::program::words(line);
     let mut child = ground.command(Path::new(GROUNDPLANE), &words).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -28,7 +28,7 @@ pub const LOOKED_AT: usize = 2000;
 pub struct Happened {
     /// In microseconds since 1970.
     pub time: u64,
-    /// Tells events of one moment apart.
+    /// Where it is kept.
     pub key: Key,
     /// The event.
     pub event: Value,
@@ -95,7 +95,7 @@ pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value,
             return Err(wrong(format!("{} is none of {}", requirement.field, SELECTABLE.join(", "))));
         }
     }
-    let below: Option<(u64, String)> = match text("continue") {
+    let below: Option<(u64, u64)> = match text("continue") {
         "" => None,
         said => Some(untoken(said).ok_or_else(|| {
             let at = Path::of("spec");
@@ -110,12 +110,12 @@ pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value,
     let told = effective(posted, window);
     let mut unread = times.in_window(api, &posted.call.plane, window);
     unread.retain(|unread| {
-        below.as_ref().is_none_or(|(time, key)| (unread.time, unread.key.to_string()) < (*time, key.clone()))
+        below.is_none_or(|below| unread.place() < below)
             && (text("namespace").is_empty()
                 || keys::parts(&unread.key).is_some_and(|at| at.namespace == text("namespace")))
     });
     let mut results: Vec<Value> = Vec::new();
-    let mut last: Option<(u64, String)> = None;
+    let mut last: Option<(u64, u64)> = None;
     for (looked_at, unread) in unread.into_iter().enumerate() {
         if results.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
             let mut status = posted.window_status(told);
@@ -123,7 +123,7 @@ pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value,
             status["continue"] = last.map(|last| token(&last)).into();
             return Ok(status);
         }
-        last = Some((unread.time, unread.key.to_string()));
+        last = Some(unread.place());
         let happened = read_seen(api, sight, &unread);
         let happened =
             happened.filter(|happened| selector.matches(|field| field_of(&happened.kept, field).into()));

@@ -29,7 +29,7 @@ const READ_AT_ONCE: usize = 64;
 pub struct Ended {
     below: u64,
     time: u64,
-    events: Option<(u64, String)>,
+    events: Option<(u64, u64)>,
     start: u64,
     end: u64,
 }
@@ -62,17 +62,14 @@ pub async fn page(
     let failed = |error: store::Error| store_failure(&error);
     activities.ledger.catch_up(api.store()).await.map_err(failed)?;
     let policies = activities.policies.in_force(api);
-    let mut told_events = ended.and_then(|ended| ended.events.clone());
+    let mut told_events = ended.and_then(|ended| ended.events);
     let mut events = match asked.may_be_an_event() {
         true => activities.events.in_window(api, &call.plane, asked.window),
         false => Vec::new(),
     };
     let is_any_told = policies.tell_of_events();
     events.retain(|event| {
-        (event.is_of_inventory || is_any_told)
-            && told_events
-                .as_ref()
-                .is_none_or(|(time, key)| (event.time, event.key.to_string()) < (*time, key.clone()))
+        (event.is_of_inventory || is_any_told) && told_events.is_none_or(|told| event.place() < told)
     });
     let tell = |event: &Unread| {
         let event = events::read_seen(api, sight, event)?;
@@ -81,7 +78,7 @@ pub async fn page(
     let mut events = events.into_iter().peekable();
     let mut items = Vec::new();
     let mut looked_at = 0;
-    let stop = |below: DeedMark, events: Option<(u64, String)>| {
+    let stop = |below: DeedMark, events: Option<(u64, u64)>| {
         let (below, time) = (below.version.get(), below.time);
         Some(Ended { below, time, events, start: asked.window.start, end: asked.window.end })
     };
@@ -98,7 +95,7 @@ pub async fn page(
             let changes = changes(api.store(), some).await.map_err(failed)?;
             for (index, (found, change)) in some.iter().zip(changes).enumerate() {
                 while let Some(event) = events.next_if(|event| event.time > found.at.time) {
-                    told_events = Some((event.time, event.key.to_string()));
+                    told_events = Some(event.place());
                     items.extend(tell(&event));
                     looked_at += 1;
                     if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {
@@ -138,7 +135,7 @@ pub async fn page(
         tokio::task::yield_now().await;
     }
     for event in events {
-        told_events = Some((event.time, event.key.to_string()));
+        told_events = Some(event.place());
         items.extend(tell(&event));
         looked_at += 1;
         if items.len() >= limit || looked_at >= LOOKED_AT.max(limit) {

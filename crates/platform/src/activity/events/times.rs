@@ -28,12 +28,19 @@ struct Noted {
 pub struct Unread {
     /// When it happened, in microseconds since 1970.
     pub time: u64,
-    /// Tells events of one moment apart.
+    /// Whose event it is.
     pub key: Key,
     /// As it is kept.
     pub entry: Arc<Entry>,
     /// Whether it is about something in the inventory, of which the policies that ship tell.
     pub is_of_inventory: bool,
+}
+
+impl Unread {
+    /// Where it stands among the others; tells nothing of whose it is.
+    pub fn place(&self) -> (u64, u64) {
+        (self.time, self.entry.version().get())
+    }
 }
 
 impl Times {
@@ -64,7 +71,7 @@ impl Times {
             noted.retain(|key, _| snapshot.get(key).is_some());
         }
         drop(noted);
-        found.sort_unstable_by(|a, b| (b.time, &b.key).cmp(&(a.time, &a.key)));
+        found.sort_unstable_by_key(|unread: &Unread| std::cmp::Reverse(unread.place()));
         found
     }
 }
