@@ -187,7 +187,8 @@ async fn count_in_ledger(
         match activities.ledger.count(&mut seek, span, &passing, &mut counts) {
             Stopped::At(mark) => span.below = mark,
             Stopped::Past => break,
-            Stopped::Unread => {
+            Stopped::Unread(mark) => {
+                span.below = mark;
                 let deepened = activities.ledger.deepen(api.store(), span.below, &mut passing).await;
                 if !deepened.map_err(failed)? {
                     break;

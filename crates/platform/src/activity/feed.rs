@@ -278,8 +278,9 @@ impl Following {
             match stopped {
                 Stopped::At(mark) => span.below = mark,
                 Stopped::Past => break,
-                Stopped::Unread if activities.ledger.reaches(self.from) => break,
-                Stopped::Unread => {
+                Stopped::Unread(_) if activities.ledger.reaches(self.from) => break,
+                Stopped::Unread(mark) => {
+                    span.below = mark;
                     if !activities.ledger.deepen(api.store(), span.below, &mut passing).await.ok()? {
                         break;
                     }

@@ -104,8 +104,8 @@ pub struct Span {
 pub enum Stopped {
     /// Here: what is older was not looked at.
     At(DeedMark),
-    /// At the oldest that is known: there may be more to be read.
-    Unread,
+    /// At the oldest that is known, which is this: there may be more to be read.
+    Unread(DeedMark),
     /// Before the window, where nothing more can come.
     Past,
 }

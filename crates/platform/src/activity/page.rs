@@ -120,7 +120,8 @@ pub async fn page(
         match stopped {
             Stopped::At(mark) => below = mark,
             Stopped::Past => break,
-            Stopped::Unread => {
+            Stopped::Unread(mark) => {
+                below = mark;
                 seek.work(DEEPENING);
                 if !activities.ledger.deepen(api.store(), below, &mut passing).await.map_err(failed)? {
                     break;

@@ -155,7 +155,11 @@ impl Rows {
         }
         let reached = passing.reached.unwrap_or(self.reached);
         let is_all = reached.version == Version::ZERO || reached.time.saturating_add(SKEW) < window.start;
-        if is_all { Stopped::Past } else { Stopped::Unread }
+        if is_all {
+            Stopped::Past
+        } else {
+            Stopped::Unread(if reached < span.below { reached } else { span.below })
+        }
     }
 
     fn is_wanted(&self, seeker: &mut dyn Seeker, row: &Row, name: &str) -> bool {

@@ -75,7 +75,8 @@ async fn all(ledger: &Ledger, ground: &Ground, wants: &mut Wants, enough: usize)
         match stopped {
             Stopped::At(mark) => span.below = mark,
             Stopped::Past => return all,
-            Stopped::Unread => {
+            Stopped::Unread(mark) => {
+                span.below = mark;
                 if !ledger.deepen(&*ground.store, span.below, &mut passing).await.unwrap() {
                     return all;
                 }
