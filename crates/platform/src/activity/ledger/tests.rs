@@ -99,7 +99,7 @@ async fn everything_is_found_once_newest_first_however_it_is_paged() {
     let whole = all(&ledger, &ground, &mut Wants::default(), usize::MAX).await;
     assert_eq!(whole.len(), 25_000);
     assert!(versions(&whole).windows(2).all(|pair| pair[0] > pair[1]));
-    for (enough, most) in [(7, None), (1_000_000, Some(100)), (300, Some(1000))] {
+    for (enough, most) in [(997, None), (1_000_000, Some(1500)), (3000, Some(5000))] {
         let mut wants = Wants { most, ..Wants::default() };
         assert_eq!(versions(&all(&ledger, &ground, &mut wants, enough).await), versions(&whole));
     }
@@ -127,7 +127,7 @@ async fn what_happens_later_is_taken_in() {
     for round in 0..30 {
         ground.write("alice", round * 100, 100, "first").await;
         known += 100;
-        assert_eq!(all(&ledger, &ground, &mut Wants::default(), 50).await.len(), known);
+        assert_eq!(all(&ledger, &ground, &mut Wants::default(), 700).await.len(), known);
     }
     // Nobody asks for long, and much happens: it begins anew, and finds the same.
     for round in 0..60 {
