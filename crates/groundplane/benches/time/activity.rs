@@ -59,8 +59,8 @@ pub async fn measure(arguments: &Arguments, report: &mut Report) {
         report.time(&format!("activities: until 100 of {what}, in {pages} pages"), begun.elapsed(), None);
     }
     let grown = server.memory().saturating_sub(memory);
-    report.line("activities: memory that the server has taken to answer", grown as f64 / 1e6, "MB", None);
-    report.line("activities: memory of the server", server.memory() as f64 / 1e6, "MB", None);
+    report.line("activities: memory that the server has taken to answer", grown as f64, "MiB", None);
+    report.line("activities: memory of the server", server.memory() as f64, "MiB", None);
 }
 
 /// Asks for page after page until there are a hundred or no more; how many pages that were.

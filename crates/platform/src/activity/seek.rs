@@ -196,12 +196,13 @@ impl Seeker for Seek<'_> {
         if self.asked.words.is_empty() && !has_to_be_tried {
             return true;
         }
-        let sentence = match shelf.is_shipped {
+        let is_said = !self.asked.words.is_empty() || (has_to_be_tried && asks.summary);
+        let sentence = match is_said && shelf.is_shipped {
             true => sentences::plain(&shelf.kind, &actor.name, seen.what, seen.name, &shelf.namespace),
             false => None,
         };
+        self.effort += if is_said { SAYING } else { 0 };
         if let Some(sentence) = sentence.as_ref().filter(|_| !self.asked.words.is_empty()) {
-            self.effort += SAYING;
             let sentence = sentence.to_lowercase();
             if !self.asked.words.iter().all(|word| sentence.contains(word)) {
                 return false;
