@@ -98,6 +98,22 @@ async fn the_late_one_writes_nothing(first: &Server, second: &Server) {
     .await;
 }
 
+/// Leases are renewed all the time and are no objects: whoever waits for all that was written waits for no event of them.
+#[tokio::test]
+async fn a_lease_that_was_taken_keeps_discovery_from_nobody() {
+    let server = Server::embedded().await;
+    discovery_goes_on(&server).await;
+    if let Some(pair) = Pair::on_etcd().await {
+        discovery_goes_on(&pair.servers[0]).await;
+    }
+}
+
+async fn discovery_goes_on(server: &Server) {
+    take(server, "somebody").await;
+    let found = tokio::time::timeout(PATIENCE, server.client().get("/api/v1")).await;
+    assert_eq!(found.expect("discovery waits for what never comes").unwrap().code, 200);
+}
+
 /// Takes the lease, once it is free.
 async fn take(server: &Server, holder: &str) -> Fence {
     loop {
