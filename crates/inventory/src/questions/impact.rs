@@ -80,10 +80,9 @@ fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
         }
     }
     for device in &failure.devices {
-        for port in look.bucket(port::ON_DEVICE, device) {
-            let in_port = look.bucket(cable::IN_PORT, port.name());
-            cables.extend(in_port.iter().map(|cable| cable.name().to_owned()));
-            ports.insert(port.name().to_owned());
+        for port in look.places(port::ON_DEVICE, device) {
+            cables.extend(look.places(cable::IN_PORT, &port.name).into_iter().map(|cable| cable.name));
+            ports.insert(port.name);
         }
         if let Some(name) = device.strip_prefix("NetworkDevice/") {
             let at = look.having(GROUP, "links", "spec.endpoints.name", name);
@@ -99,8 +98,7 @@ fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
         links.extend(over.iter().map(|link| link.name().to_owned()));
     }
     for port in &ports {
-        let at = look.bucket(circuit::AT_PORT, port);
-        circuits.extend(at.iter().map(|circuit| circuit.name().to_owned()));
+        circuits.extend(look.places(circuit::AT_PORT, port).into_iter().map(|circuit| circuit.name));
     }
     impact.machines = machines.into_iter().collect();
     impact.links = links.into_iter().collect();

@@ -1,6 +1,7 @@
 //! Trace: the way from a port through cables, panels, circuits and power to where it ends.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
@@ -170,7 +171,7 @@ impl Way<'_> {
     }
 
     /// The ports of the same device that a port leads to.
-    fn inside(&self, port: &Port, position: Option<i32>) -> Vec<(By, Port, Option<i32>)> {
+    fn inside(&self, port: &Port, position: Option<i32>) -> Vec<(By, Arc<Port>, Option<i32>)> {
         if let Some(through) = port.spec.through() {
             let rear = self.look.find::<Port>(&through.port_ref.name);
             let position = through.position;
@@ -184,7 +185,7 @@ impl Way<'_> {
             return beyond.into_iter().map(|port| (By::Power, port, None)).collect();
         }
         let fronts = self.look.in_bucket::<Port>(port::THROUGH, &port.metadata.name).into_iter();
-        let mut fronts: Vec<(By, Port, Option<i32>)> = fronts
+        let mut fronts: Vec<(By, Arc<Port>, Option<i32>)> = fronts
             .filter_map(|front| Some((front.spec.through()?.position, front)))
             .filter(|(at, _)| {
                 port.spec.positions.is_none_or(|all| all == 1) || position.is_none_or(|wanted| wanted == *at)

@@ -92,4 +92,13 @@ impl Look for Memory {
     fn bucket_version(&self, _: &str, _: &str) -> u64 {
         1
     }
+
+    fn places(&self, bucket: &str, value: &str) -> Vec<Address> {
+        let address = |object: &Arc<Object>| {
+            let names = &self.kinds[object.kind()].names;
+            let (plural, name) = (names.plural.clone(), object.name().to_owned());
+            Address { group: kinds::GROUP.to_owned(), plural, namespace: String::new(), name }
+        };
+        self.bucket(bucket, value).iter().map(address).collect()
+    }
 }

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use krm::kind::{Address, Look};
 
 use super::failure::Failure;
-use crate::kinds::device::IN_DEVICE;
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Circuit, GROUP, Port};
 use crate::questions::trace::{self, By, Hop};
@@ -230,17 +229,17 @@ fn role(device: &str, look: &dyn Look) -> Option<String> {
 /// The devices at all ends of what goes.
 fn starts(failure: &Failure, look: &dyn Look) -> Vec<String> {
     let mut starts: BTreeSet<String> = failure.devices.clone();
-    let mut ports: Vec<Port> = Vec::new();
+    let mut ports: Vec<std::sync::Arc<Port>> = Vec::new();
     for device in &failure.devices {
         ports.extend(look.in_bucket::<Port>(port::ON_DEVICE, device));
         starts.extend(in_slots(device, look));
     }
     ports.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
     let cables = failure.cables.iter().filter_map(|cable| look.find::<Cable>(cable));
-    let ends = cables.flat_map(|cable| cable.spec.endpoints);
+    let ends = cables.flat_map(|cable| cable.spec.endpoints.clone());
     ports.extend(ends.filter_map(|end| look.find::<Port>(&end.name)));
     let circuits = failure.circuits.iter().filter_map(|circuit| look.find::<Circuit>(circuit));
-    let ends = circuits.flat_map(|circuit| [circuit.spec.a_end, circuit.spec.z_end]);
+    let ends = circuits.flat_map(|circuit| [circuit.spec.a_end.clone(), circuit.spec.z_end.clone()]);
     ports.extend(ends.filter_map(|end| look.find::<Port>(&end.name)));
     for port in ports.iter().filter(|port| port.spec.kind != PortType::Power) {
         starts.insert(port.spec.device_key());
@@ -257,11 +256,7 @@ fn starts(failure: &Failure, look: &dyn Look) -> Vec<String> {
 
 /// The devices in the slots of a device, and the one whose slot it is in.
 fn in_slots(device: &str, look: &dyn Look) -> Vec<String> {
-    let mut near: Vec<String> = look
-        .bucket(IN_DEVICE, device)
-        .iter()
-        .map(|inside| format!("{}/{}", inside.kind(), inside.name()))
-        .collect();
+    let mut near = super::failure::in_slots_of(device, look);
     let Some((kind, name)) = device.split_once('/') else { return near };
     let at = Address {
         group: GROUP.to_owned(),
