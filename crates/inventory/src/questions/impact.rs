@@ -1,8 +1,11 @@
 //! Impact: what loses power, network or redundancy if something goes.
 //!
-//! A device has *network* while a way leads from it to a circuit, through switches and panels that are there. Where nothing
-//! leads to a circuit, the border routers count as the way out; where there are none, the spines, else the leaves. It *loses
-//! redundancy* when something appears whose failure alone would cut it off, and there was no such thing before.
+//! A device has *network* while a way leads from it out of all that is ours, through switches, panels and circuits that are
+//! there. A transit or peering circuit leads out, and so does one whose other end is a site; a circuit between two ports of
+//! ours is a way like a cable, so that a site without a way out of its own loses network with the site it gets it from. Where
+//! no circuit leads out, those between us count as the ways out; where there are none, the border routers, else the
+//! firewalls, the spines or the leaves. A device *loses redundancy* when something appears whose failure alone would cut it
+//! off, and there was no such thing before.
 
 mod failure;
 mod network;

@@ -61,6 +61,9 @@ pub enum By {
         id: Option<String>,
         /// The provider.
         provider: String,
+        /// Whether it leads to somebody else's network.
+        #[serde(skip)]
+        leads_out: bool,
     },
     /// From a power inlet to an outlet, or back.
     Power,
@@ -76,7 +79,7 @@ impl Hop {
                 format!("cable {name} ({media}{long})")
             }
             Some(By::Panel { position }) => format!("through the panel, position {position}"),
-            Some(By::Circuit { name, id, provider }) => {
+            Some(By::Circuit { name, id, provider, .. }) => {
                 let id = id.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
                 format!("circuit {name}{id} of {provider}")
             }
@@ -138,6 +141,7 @@ impl Way<'_> {
                 name: circuit.metadata.name.clone(),
                 id: circuit.spec.circuit_id.clone(),
                 provider: circuit.spec.provider_ref.name.clone(),
+                leads_out: circuit.spec.leads_out(),
             };
             match far.kind {
                 EndKind::Port => next.extend(self.arrive(by, &far.name, None, left)),
