@@ -57,7 +57,8 @@ impl Controller for InventoryController {
         }
         let (before, after) = (read(before), read(after));
         // Labels draw no watts: while a whole site is labelled anew, no rack is added up again.
-        let wanted = |object: &Option<Object>| object.as_ref().map(|one| (one.uid().to_owned(), one.generation()));
+        let wanted =
+            |object: &Option<Object>| object.as_ref().map(|one| (one.uid().to_owned(), one.generation()));
         if wanted(&before) == wanted(&after) {
             return;
         }

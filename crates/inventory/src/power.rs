@@ -104,7 +104,8 @@ fn draw(sink: &Port, look: &dyn Look) -> Draw {
         DeviceKind::Rack => None,
     };
     let siblings: Vec<Arc<Port>> = look.in_bucket(port::ON_DEVICE, &sink.spec.device_key());
-    let supplies: Vec<&Port> = siblings.iter().map(|other| &**other).filter(|other| is_supply(other)).collect();
+    let supplies: Vec<&Port> =
+        siblings.iter().map(|other| &**other).filter(|other| is_supply(other)).collect();
     let said = |port: &Port| port.spec.power.as_ref().and_then(|power| power.drawn_watts);
     let all_said: i64 = supplies.iter().filter_map(|other| said(other)).sum();
     let device = whole.unwrap_or(all_said);

@@ -48,7 +48,8 @@ impl Fleet {
             });
             objects.push(object("Rack", &rack, spec));
             for host in 0..1 + number % 4 {
-                let placement = json!({"rackRef": {"name": rack}, "startUnit": 1 + host * 9, "unitHeight": 2});
+                let placement =
+                    json!({"rackRef": {"name": rack}, "startUnit": 1 + host * 9, "unitHeight": 2});
                 let spec = json!({
                     "siteRef": {"name": "fra1"}, "placement": placement, "drawnWatts": 600,
                     "hardware": {"cpuCores": 32, "cpuArchitecture": "amd64", "memoryBytes": 1_i64 << 38},

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::elevation::{budget, runs};
 use super::{shown, table};
 use crate::kinds::device::IN_RACK;
+use crate::kinds::network_device::DeviceRole;
 use crate::kinds::placement::{Face, Footprint, Placement};
 use crate::kinds::port::{self, PortType};
-use crate::kinds::network_device::DeviceRole;
 use crate::kinds::{GROUP, NetworkDevice, Port, Rack, cable};
 use crate::topology::REGION;
 
@@ -258,7 +258,8 @@ impl Rooms {
 /// Network ports of a rack's switches without a cable.
 fn free_ports(rack: &str, look: &dyn Look) -> usize {
     let devices = look.in_bucket::<NetworkDevice>(IN_RACK, rack).into_iter();
-    let switches = devices.filter(|device| !matches!(device.spec.role, DeviceRole::PDU | DeviceRole::PatchPanel));
+    let switches =
+        devices.filter(|device| !matches!(device.spec.role, DeviceRole::PDU | DeviceRole::PatchPanel));
     let ports = switches.flat_map(|switch| {
         look.in_bucket::<Port>(port::ON_DEVICE, &format!("NetworkDevice/{}", switch.metadata.name))
     });

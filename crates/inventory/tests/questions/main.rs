@@ -1,6 +1,7 @@
 //! Questions asked of the demo fleet: racks, ways, losses, room.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod circuits;
 mod memory;
 mod network;
 

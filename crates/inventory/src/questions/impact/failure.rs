@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use krm::kind::{Look, Resource};
 
-use crate::kinds::{NetworkDevice, Node, Port};
 use crate::kinds::device::{IN_DEVICE, IN_RACK};
 use crate::kinds::port;
+use crate::kinds::{NetworkDevice, Node, Port};
 
 /// What goes, each as it is named by whoever leads to it.
 #[derive(Debug, Clone, Default)]

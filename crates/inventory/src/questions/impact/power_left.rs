@@ -51,7 +51,8 @@ pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
 
 /// The ports for power of what goes.
 fn starts(failure: &Failure, look: &dyn Look) -> Vec<Arc<Port>> {
-    let mut starts: Vec<Arc<Port>> = failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
+    let mut starts: Vec<Arc<Port>> =
+        failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
     starts.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
     for cable in failure.cables.iter().filter_map(|cable| look.find::<Cable>(cable)) {
         starts.extend(cable.spec.endpoints.iter().filter_map(|end| look.find::<Port>(&end.name)));

@@ -92,8 +92,10 @@ impl<'a> Surroundings<'a> {
             }
             self.inside.insert(device);
             let near = self.ways_of(device).iter().filter_map(|way| match way.leads {
-                Leads::To(device) | Leads::InChassis(device) => Some(device),
-                Leads::Beyond(_) | Leads::Out => None,
+                Leads::To(near) | Leads::InChassis(near) => Some(near),
+                Leads::Beyond(_) => None,
+                // Whoever is at the other end of a way out loses it too.
+                Leads::Out(far) => far.filter(|_| self.things.is_gone(device) || !way.is_open(&self.things)),
             });
             ahead.extend(near);
         }
@@ -138,15 +140,13 @@ impl<'a> Surroundings<'a> {
             return edges.iter().map(|edge| edge.far).collect();
         }
         let own = self.both(&self.sources());
-        let mut changed: Vec<bool> = edges.iter().map(|edge| !edge.is_open || differs(&own, edge.near)).collect();
-        for (from, edge) in edges.iter().enumerate() {
-            let through = self.both(std::slice::from_ref(&edge.source));
-            for (to, other) in edges.iter().enumerate().filter(|(to, _)| *to != from) {
-                changed[to] |= differs(&through, other.near);
-            }
+        if edges.iter().all(|edge| edge.is_open && !differs(&own, edge.near)) {
+            return Vec::new();
         }
-        let mut needs = |(edge, changed): (&Edge, bool)| (changed || !self.has_own_network(edge.far)).then_some(edge.far);
-        edges.iter().zip(changed).filter_map(&mut needs).collect()
+        // Everybody here has network without others, before and after. Whoever has some beyond a circuit, too, is as well off
+        // as before, unless the circuit itself goes.
+        let mut needs = |edge: &Edge| !edge.is_open || !self.has_own_network(edge.far);
+        edges.iter().filter(|edge| needs(edge)).map(|edge| edge.far).collect()
     }
 
     /// Whether some device here has network only from beyond a circuit, before or after.
@@ -155,10 +155,10 @@ impl<'a> Surroundings<'a> {
         let own = self.both(&sources);
         sources.extend(edges.iter().map(|edge| edge.source.clone()));
         let all = self.both(&sources);
-        let needs_others = |own: &Hanging, all: &Hanging, device| own.of(device).is_none() && all.of(device).is_some();
-        self.devices().any(|device| {
-            needs_others(&own.0, &all.0, device) || needs_others(&own.1, &all.1, device)
-        })
+        let needs_others =
+            |own: &Hanging, all: &Hanging, device| own.of(device).is_none() && all.of(device).is_some();
+        self.devices()
+            .any(|device| needs_others(&own.0, &all.0, device) || needs_others(&own.1, &all.1, device))
     }
 
     /// Whether a device beyond a circuit reaches the outside without what is inside.
@@ -192,7 +192,8 @@ impl<'a> Surroundings<'a> {
                 network.iter().flat_map(|device| self.ways_of(*device).iter().map(move |way| (*device, way)))
             };
             let by = |(device, way): (Thing, &Way)| Source::by(device, way);
-            let out: Vec<Source> = ways().filter(|(_, way)| way.leads == Leads::Out).map(by).collect();
+            let out: Vec<Source> =
+                ways().filter(|(_, way)| matches!(way.leads, Leads::Out(_))).map(by).collect();
             if !out.is_empty() {
                 sources.extend(out);
                 continue;
@@ -234,7 +235,7 @@ impl<'a> Surroundings<'a> {
                     Leads::To(to) | Leads::Beyond(to) => {
                         (!self.is_host(device) && !self.is_host(to)).then_some(to)
                     }
-                    Leads::Out => None,
+                    Leads::Out(_) => None,
                 });
                 ahead.extend(near);
             }

@@ -19,8 +19,8 @@ pub enum Leads {
     InChassis(Thing),
     /// To a device beyond a circuit.
     Beyond(Thing),
-    /// Out of all that is ours.
-    Out,
+    /// Out of all that is ours; perhaps with a device of ours at the other end of the circuit too.
+    Out(Option<Thing>),
 }
 
 /// A way from a device.
@@ -39,7 +39,7 @@ impl Way {
     pub fn to(&self) -> Option<Thing> {
         match self.leads {
             Leads::To(device) | Leads::InChassis(device) | Leads::Beyond(device) => Some(device),
-            Leads::Out => None,
+            Leads::Out(_) => None,
         }
     }
 
@@ -91,8 +91,11 @@ pub fn role(device: &str, look: &dyn Look) -> Option<DeviceRole> {
 
 /// Whether traffic only goes through it, as through a panel, or none does at all.
 pub fn is_thoroughfare(device: &str, look: &dyn Look) -> bool {
-    let is_device = device.starts_with("Node/") || device.starts_with("NetworkDevice/");
-    !is_device || matches!(role(device, look), Some(DeviceRole::PatchPanel | DeviceRole::PDU))
+    !is_device(device) || matches!(role(device, look), Some(DeviceRole::PatchPanel | DeviceRole::PDU))
+}
+
+fn is_device(device: &str) -> bool {
+    device.starts_with("Node/") || device.starts_with("NetworkDevice/")
 }
 
 /// A way as far as it was followed.
@@ -127,8 +130,9 @@ impl Begun {
         }
         let leads = match self.is_beyond {
             true if self.leads_out || is_thoroughfare(&hop.device, look) => {
-                self.over.push(device);
-                Leads::Out
+                let far = Some(device).filter(|_| is_device(&hop.device));
+                self.over.extend(far);
+                Leads::Out(far)
             }
             true => Leads::Beyond(device),
             false => Leads::To(device),
