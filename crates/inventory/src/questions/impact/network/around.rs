@@ -28,13 +28,16 @@ pub struct Surroundings<'a> {
     /// The ways of each device that was looked at, inside or not.
     ways: HashMap<Thing, Vec<Way>>,
     inside: BTreeSet<Thing>,
+    /// Those beyond a circuit that have network of their own, without anybody inside.
+    fed: BTreeSet<Thing>,
 }
 
 /// A way that leads from inside over a circuit to where nobody has looked yet.
 struct Edge {
     near: Thing,
     far: Thing,
-    source: Source,
+    /// What comes from there: nothing from who has no network of its own, or is a host, which passes nothing on.
+    source: Option<Source>,
     is_open: bool,
 }
 
@@ -42,8 +45,8 @@ impl<'a> Surroundings<'a> {
     /// Everything that could lose something.
     pub fn of(starts: BTreeSet<String>, failure: &'a Failure, look: &'a dyn Look) -> Surroundings<'a> {
         let things = Things::new(failure);
-        let (ways, inside) = (HashMap::new(), BTreeSet::new());
-        let mut around = Surroundings { things, look, ways, inside };
+        let (ways, inside, fed) = (HashMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut around = Surroundings { things, look, ways, inside, fed };
         let mut fresh: Vec<Thing> = starts.iter().map(|start| around.things.number(start)).collect();
         while !fresh.is_empty() {
             around.grow(fresh);
@@ -75,7 +78,7 @@ impl<'a> Surroundings<'a> {
     /// What every device hangs on: as things are, and without what goes.
     pub fn hanging(&self) -> (Hanging, Hanging) {
         let mut sources = self.sources();
-        sources.extend(self.edges().into_iter().map(|edge| edge.source));
+        sources.extend(self.edges().into_iter().filter_map(|edge| edge.source));
         self.both(&sources)
     }
 
@@ -122,8 +125,10 @@ impl<'a> Surroundings<'a> {
                 if let Leads::Beyond(far) = way.leads
                     && !self.inside.contains(&far)
                 {
+                    let source =
+                        (self.fed.contains(&far) && !self.is_host(far)).then(|| Source::by(near, way));
                     let is_open = way.is_open(&self.things) && !self.things.is_gone(near);
-                    edges.push(Edge { near, far, source: Source::by(near, way), is_open });
+                    edges.push(Edge { near, far, source, is_open });
                 }
             }
         }
@@ -132,20 +137,26 @@ impl<'a> Surroundings<'a> {
 
     /// The devices beyond circuits that have to be taken in, so that nothing is missed.
     fn where_it_matters(&mut self) -> Vec<Thing> {
+        let beyond: BTreeSet<Thing> = self.edges().iter().map(|edge| edge.far).collect();
+        self.fed = beyond.iter().copied().filter(|far| self.has_own_network(*far)).collect();
         let edges = self.edges();
         if edges.is_empty() {
             return Vec::new();
         }
-        if self.lives_on_others(&edges) {
+        if self.lives_on_others(&edges) || self.networks().iter().any(|network| self.may_get_some(network)) {
             return edges.iter().map(|edge| edge.far).collect();
         }
         let own = self.both(&self.sources());
         if edges.iter().all(|edge| edge.is_open && !differs(&own, edge.near)) {
             return Vec::new();
         }
-        // Everybody here has network without others, before and after. Whoever has some beyond a circuit, too, is as well off
-        // as before, unless the circuit itself goes.
-        let mut needs = |edge: &Edge| !edge.is_open || !self.has_own_network(edge.far);
+        // Whoever has network here has it without others, before and after. Whoever has some beyond a circuit, too, is as well
+        // off as before, unless the circuit goes or leads to nothing, or a panel counts that may be in their ways as in ours.
+        let needs = |edge: &Edge| {
+            let (Some(before), Some(after)) = (own.0.of(edge.near), own.1.of(edge.near)) else { return true };
+            let is_shared = newly(before, after).any(|thing| self.is_panel(thing));
+            !edge.is_open || is_shared || !self.fed.contains(&edge.far)
+        };
         edges.iter().filter(|edge| needs(edge)).map(|edge| edge.far).collect()
     }
 
@@ -153,12 +164,20 @@ impl<'a> Surroundings<'a> {
     fn lives_on_others(&self, edges: &[Edge]) -> bool {
         let mut sources = self.sources();
         let own = self.both(&sources);
-        sources.extend(edges.iter().map(|edge| edge.source.clone()));
+        sources.extend(edges.iter().filter_map(|edge| edge.source.clone()));
         let all = self.both(&sources);
-        let needs_others =
-            |own: &Hanging, all: &Hanging, device| own.of(device).is_none() && all.of(device).is_some();
+        let needs_others = |own: &Hanging, all: &Hanging, device| match (own.of(device), all.of(device)) {
+            // What only others make up for may be in their ways too, where it is a panel.
+            (Some(own), Some(all)) => newly(all, own).any(|thing| self.is_panel(thing)),
+            (own, all) => own.is_none() && all.is_some(),
+        };
         self.devices()
             .any(|device| needs_others(&own.0, &all.0, device) || needs_others(&own.1, &all.1, device))
+    }
+
+    /// Whether others' ways may run over it that have nothing else to do with those here.
+    fn is_panel(&self, thing: Thing) -> bool {
+        self.things.name(thing).starts_with("NetworkDevice/") && !self.inside.contains(&thing)
     }
 
     /// Whether a device beyond a circuit reaches the outside without what is inside.
@@ -172,7 +191,11 @@ impl<'a> Surroundings<'a> {
                 continue;
             }
             for way in self.ways_of(device).iter().filter(|way| way.is_open(&self.things)) {
-                let Some(to) = way.to() else { return true };
+                let to = match way.leads {
+                    Leads::Out(far) if far.is_some_and(|far| self.inside.contains(&far)) => continue,
+                    Leads::Out(_) => return true,
+                    Leads::To(to) | Leads::InChassis(to) | Leads::Beyond(to) => to,
+                };
                 let in_chassis = matches!(way.leads, Leads::InChassis(_));
                 let goes_on = in_chassis || !(self.is_host(device) || self.is_host(to));
                 if goes_on && !self.inside.contains(&to) && seen.insert(to) {
@@ -202,8 +225,7 @@ impl<'a> Surroundings<'a> {
                 Leads::Beyond(far) => !self.is_host(*device) && !self.is_host(far),
                 _ => false,
             };
-            if ways().any(|(_, way)| matches!(way.leads, Leads::Beyond(far) if !self.inside.contains(&far))) {
-                // What is beyond is not known, and so neither whether anything has to stand in.
+            if self.may_get_some(&network) {
                 continue;
             }
             let circuits: Vec<Source> = ways().filter(between).map(by).collect();
@@ -218,6 +240,15 @@ impl<'a> Surroundings<'a> {
             sources.extend(nearest.map(|(device, _)| Source::device(*device)));
         }
         sources
+    }
+
+    /// Whether no circuit of a network leads out, but one leads to where nobody has looked: then it is not known whether
+    /// anything has to stand in.
+    fn may_get_some(&self, network: &[Thing]) -> bool {
+        let mut ways = network.iter().flat_map(|device| self.ways_of(*device));
+        let has_none = !ways.clone().any(|way| matches!(way.leads, Leads::Out(_)));
+        let is_unknown = |far: Thing| !self.inside.contains(&far) && !self.is_host(far);
+        has_none && ways.any(|way| matches!(way.leads, Leads::Beyond(far) if is_unknown(far)))
     }
 
     /// Devices that hang together without a host between them: a host with two networks does not join them.
