@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use crate::authz::Beside;
 use crate::catalog::Kinds;
 use crate::followers::Followers;
+use crate::read::parsed::ParsedObjects;
 use crate::read::shown::Shown;
 use crate::rights::Rights;
 
@@ -26,6 +27,7 @@ struct Shared {
     followers: Followers,
     is_following: AtomicBool,
     shown: Shown,
+    parsed: ParsedObjects,
 }
 
 impl Api {
@@ -47,6 +49,7 @@ impl Api {
             followers: Followers::with(Rights::beside(beside)),
             is_following: AtomicBool::new(true),
             shown: Shown::default(),
+            parsed: ParsedObjects::default(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -89,6 +92,11 @@ impl Api {
     /// What watches were shown last.
     pub fn shown(&self) -> &Shown {
         &self.0.shown
+    }
+
+    /// What questions have read last.
+    pub fn parsed(&self) -> &ParsedObjects {
+        &self.0.parsed
     }
 
     /// Whether definitions and rights are still followed.

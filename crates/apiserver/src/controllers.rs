@@ -26,6 +26,9 @@ use queue::Queue;
 /// How many keys of one controller are worked on at once.
 const WORKERS: usize = 4;
 
+/// So many objects are noticed in one go.
+const TOGETHER: usize = 64;
+
 /// What comes of working on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -87,17 +90,19 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
                 continue;
             }
         };
-        for (key, entry) in snapshot.list(b"") {
+        for (number, (key, entry)) in snapshot.list(b"").enumerate() {
             controller.notice(api, key, None, Some(entry), queue);
+            give_way(number).await;
         }
         let Ok(mut watch) = api.store().watch(b"", snapshot.version()) else { continue };
         drop(snapshot);
         loop {
             match watch.next().await {
                 Ok(events) => {
-                    for event in events {
+                    for (number, event) in events.iter().enumerate() {
                         let (before, after) = (event.before(), event.after());
                         controller.notice(api, event.key(), before.map(|e| &**e), after.map(|e| &**e), queue);
+                        give_way(number).await;
                     }
                 }
                 Err(store::Error::Closed) => return,
@@ -105,5 +110,13 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
                 Err(_) => break,
             }
         }
+    }
+}
+
+/// Lets others have their turn now and then: the controller's own lease, which runs out while hundreds of thousands of objects
+/// are looked at in one go, and with it all that was looked at.
+async fn give_way(number: usize) {
+    if number % TOGETHER == TOGETHER - 1 {
+        tokio::task::yield_now().await;
     }
 }

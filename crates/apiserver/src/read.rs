@@ -2,6 +2,7 @@
 
 pub mod get;
 pub mod list;
+pub mod parsed;
 pub mod resume;
 pub mod shown;
 pub mod watch;

@@ -55,8 +55,14 @@ impl Controller for InventoryController {
         for referrer in snapshot.having(&index::referring_to(&plane, &parts.address())) {
             queue.add(referrer.clone());
         }
-        let read = |entry: &Entry| encode::read(entry.bytes()).ok();
-        for object in [before.and_then(read), after.and_then(read)].into_iter().flatten() {
+        let (before, after) = (read(before), read(after));
+        // Labels draw no watts: while a whole site is labelled anew, no rack is added up again.
+        let wanted =
+            |object: &Option<Object>| object.as_ref().map(|one| (one.uid().to_owned(), one.generation()));
+        if wanted(&before) == wanted(&after) {
+            return;
+        }
+        for object in [before, after].into_iter().flatten() {
             let seen = Seen { api: api.clone(), plane: plane.clone(), snapshot: snapshot.clone() };
             for rack in crate::power::racks_behind(&object, &seen) {
                 let address = <kinds::Rack as krm::kind::Resource>::address("", &rack);
@@ -91,11 +97,14 @@ impl Controller for InventoryController {
 
 /// Whether an object changed in a way that matters to it or to those who refer to it.
 fn has_changed(before: Option<&Entry>, after: Option<&Entry>) -> bool {
-    let read = |entry: Option<&Entry>| entry.and_then(|entry| encode::read(entry.bytes()).ok());
     let (Some(before), Some(after)) = (read(before), read(after)) else { return true };
     before.generation() != after.generation()
         || before.uid() != after.uid()
         || before.meta("labels") != after.meta("labels")
+}
+
+fn read(entry: Option<&Entry>) -> Option<Object> {
+    encode::read(entry?.bytes()).ok()
 }
 
 /// Those who name an object where any may be named look whether it is there.

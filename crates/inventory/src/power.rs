@@ -1,6 +1,7 @@
 //! Power: from a rack's feed through PDUs to the devices that draw it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use krm::Object;
 use krm::kind::Look;
@@ -102,13 +103,14 @@ fn draw(sink: &Port, look: &dyn Look) -> Draw {
         }
         DeviceKind::Rack => None,
     };
-    let siblings: Vec<Port> = look.in_bucket(port::ON_DEVICE, &sink.spec.device_key());
-    let supplies: Vec<&Port> = siblings.iter().filter(|other| is_supply(other)).collect();
+    let siblings: Vec<Arc<Port>> = look.in_bucket(port::ON_DEVICE, &sink.spec.device_key());
+    let supplies: Vec<&Port> =
+        siblings.iter().map(|other| &**other).filter(|other| is_supply(other)).collect();
     let said = |port: &Port| port.spec.power.as_ref().and_then(|power| power.drawn_watts);
     let all_said: i64 = supplies.iter().filter_map(|other| said(other)).sum();
     let device = whole.unwrap_or(all_said);
     let fed =
-        supplies.iter().filter(|other| !look.bucket(cable::IN_PORT, &other.metadata.name).is_empty()).count();
+        supplies.iter().filter(|other| !look.places(cable::IN_PORT, &other.metadata.name).is_empty()).count();
     let share = device / i64::try_from(fed.max(1)).unwrap_or(1);
     Draw { here: said(sink).unwrap_or(share), device }
 }
@@ -119,7 +121,7 @@ fn is_supply(port: &Port) -> bool {
 }
 
 /// The ports where the power that goes out at `source` is drawn.
-pub fn sinks(source: &Port, look: &dyn Look) -> Vec<Port> {
+pub fn sinks(source: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![source.clone()];
     for _ in 0..LONGEST {
@@ -129,7 +131,7 @@ pub fn sinks(source: &Port, look: &dyn Look) -> Vec<Port> {
                 if !seen.insert(inlet.metadata.name.clone()) {
                     continue;
                 }
-                let outlets: Vec<Port> = look.in_bucket(port::FROM_INLET, &inlet.metadata.name);
+                let outlets: Vec<Arc<Port>> = look.in_bucket(port::FROM_INLET, &inlet.metadata.name);
                 match outlets.is_empty() {
                     true => found.push(inlet),
                     false => next.extend(outlets),
@@ -142,8 +144,8 @@ pub fn sinks(source: &Port, look: &dyn Look) -> Vec<Port> {
 }
 
 /// The ports on the other ends of a port's power cable.
-pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Port> {
-    let cables: Vec<Cable> = look.in_bucket(cable::IN_PORT, &from.metadata.name);
+pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Arc<Port>> {
+    let cables: Vec<Arc<Cable>> = look.in_bucket(cable::IN_PORT, &from.metadata.name);
     let far = cables
         .iter()
         .filter(|cable| cable.spec.media == Media::Power)
@@ -152,7 +154,7 @@ pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Port> {
 }
 
 /// The feeds behind a port, as the rack's port where each comes in.
-pub fn sources(sink: &Port, look: &dyn Look) -> Vec<Port> {
+pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![sink.clone()];
     for _ in 0..LONGEST {
@@ -182,19 +184,19 @@ pub fn sources(sink: &Port, look: &dyn Look) -> Vec<Port> {
 
 /// The racks whose feeds give other watts when this object changes.
 pub fn racks_behind(object: &Object, look: &dyn Look) -> BTreeSet<String> {
-    let ports: Vec<Port> = match object.kind() {
+    let ports: Vec<Arc<Port>> = match object.kind() {
         "Port" if object.at("spec.type").and_then(Value::as_str) == Some("Power") => {
-            Port::deserialize(&Value::Object(object.0.clone())).ok().into_iter().collect()
+            Port::deserialize(&Value::Object(object.0.clone())).ok().map(Arc::new).into_iter().collect()
         }
         "Cable" if object.at("spec.media").and_then(Value::as_str) == Some("Power") => {
             let ends = object.at("spec.endpoints").and_then(Value::as_array).into_iter().flatten();
             ends.filter_map(|end| look.find::<Port>(end.get("name")?.as_str()?)).collect()
         }
         kind @ ("Node" | "NetworkDevice") if object.at("spec.drawnWatts").is_some() => {
-            let ports: Vec<Port> = look.in_bucket(port::ON_DEVICE, &format!("{kind}/{}", object.name()));
+            let ports: Vec<Arc<Port>> = look.in_bucket(port::ON_DEVICE, &format!("{kind}/{}", object.name()));
             ports.into_iter().filter(|port| port.spec.kind == PortType::Power).collect()
         }
         _ => Vec::new(),
     };
-    ports.iter().flat_map(|port| sources(port, look)).map(|feed| feed.spec.device_ref.name).collect()
+    ports.iter().flat_map(|port| sources(port, look)).map(|feed| feed.spec.device_ref.name.clone()).collect()
 }

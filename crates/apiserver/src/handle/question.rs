@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::header::ACCEPT;
 use krm::Object;
-use krm::kind::{Address, Answered, Form, Look, Question, Questioned};
+use krm::kind::{Address, Answered, Form, Look, Parsed, Parser, Question, Questioned};
 use krm::status::Status;
 use store::{Key, Snapshot};
 
@@ -100,6 +100,15 @@ impl Seen {
     fn having(&self, term: &bytes::Bytes) -> Vec<Arc<Object>> {
         self.snapshot.having(term).filter_map(|key| self.read(key)).collect()
     }
+
+    fn read_as(&self, key: &Key, parser: Parser) -> Option<Parsed> {
+        let entry = self.snapshot.get(key)?;
+        let parse = || (parser.parse)(&*self.read(key)?);
+        if entry.is_sealed() {
+            return parse();
+        }
+        self.api.parsed().get(key, entry.version(), entry.bytes().len(), parse)
+    }
 }
 
 impl Look for Seen {
@@ -152,5 +161,21 @@ impl Look for Seen {
             self.snapshot.get(key).map(|entry| entry.version().get()).hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    fn places(&self, bucket: &str, value: &str) -> Vec<Address> {
+        let keys = self.snapshot.having(&index::in_bucket(&self.plane, bucket, value));
+        keys.filter_map(|key| keys::parts(key).map(|parts| parts.address())).collect()
+    }
+
+    fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {
+        self.read_as(&keys::object(&self.plane, &parser.address(name)).ok()?, parser)
+    }
+
+    fn bucket_parsed(&self, bucket: &str, value: &str, parser: Parser) -> Vec<Parsed> {
+        let term = index::in_bucket(&self.plane, bucket, value);
+        let of_kind = keys::of_kind(&self.plane, parser.group, parser.plural);
+        let found = self.snapshot.having_after(&term, of_kind.as_bytes(), None);
+        found.filter_map(|key| self.read_as(key, parser)).collect()
     }
 }

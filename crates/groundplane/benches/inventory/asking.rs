@@ -7,11 +7,12 @@ use testbed::server::Client;
 use crate::fleet::{Fleet, ROOT};
 use crate::report::{Report, median};
 
+const SPREAD: &str = "units=2&watts=500&ports=2&count=8&spread=rack";
+
 pub async fn measure(fleet: &Fleet, client: &Client, times: usize, report: &mut Report) {
-    let racks = fleet.size.sites * (fleet.size.racks + 1);
     // Racks that stand side by side, at as many sites as it takes.
     let names = row_of_twenty(client).await;
-    let space = format!("find-space over {racks} racks");
+    let space = format!("find-space over {} racks", fleet.racks());
     for (what, path, floor) in [
         ("trace of an uplink through a panel", "ports/fra1-a01-leaf1-up1/trace".to_owned(), 5),
         ("trace of a host's port", "ports/fra1-a01-node01-eth0/trace".to_owned(), 5),
@@ -21,7 +22,7 @@ pub async fn measure(fleet: &Fleet, client: &Client, times: usize, report: &mut 
         ("impact of a PDU", "networkdevices/fra1-a01-pdu-a/impact".to_owned(), 100),
         ("impact of a rack", "racks/fra1-a01/impact".to_owned(), 100),
         (space.as_str(), "racks/-/find-space?units=2&watts=500".to_owned(), 100),
-        ("find-space with ports, spread", "racks/-/find-space?units=2&watts=500&ports=2&count=8&spread=rack".to_owned(), 100),
+        ("find-space with ports, spread", format!("racks/-/find-space?{SPREAD}"), 100),
         ("first page: nodes of a site", "nodes?limit=500&fieldSelector=spec.siteRef.name=fra1".to_owned(), 10),
         ("first page: ports of a type", "ports?limit=500&fieldSelector=spec.type=Optical".to_owned(), 10),
         ("first page: ports of a device", "ports?limit=500&fieldSelector=spec.deviceRef.name=fra1-spine1".to_owned(), 10),
@@ -30,23 +31,37 @@ pub async fn measure(fleet: &Fleet, client: &Client, times: usize, report: &mut 
         ("first page: two fields and a label", "nodes?limit=500&fieldSelector=spec.siteRef.name=fra1,spec.lifecycle=Active&labelSelector=topology.inventory.miloapis.com/region=eu-central".to_owned(), 10),
         ("summary", "regions/-/summary".to_owned(), 0),
     ] {
-        let path = format!("{ROOT}/{path}");
-        let (mut taken, mut first) = (Vec::new(), Duration::ZERO);
-        for time in 0..times.max(1) {
-            let begun = Instant::now();
-            let answer = client.get(&path).await.unwrap();
-            let took = begun.elapsed();
-            assert_eq!(answer.code, 200, "{path}: {}", answer.text());
-            if time == 0 {
-                first = took;
-            }
-            taken.push(took);
+        ask(what, &path, floor, client, times, report).await;
+    }
+}
+
+/// What is left to ask once there are five thousand racks.
+pub async fn of_many_racks(racks: u32, client: &Client, times: usize, report: &mut Report) {
+    let what = format!("find-space over {racks} racks");
+    ask(&what, "racks/-/find-space?units=2&watts=500", 100, client, times, report).await;
+    let path = format!("racks/-/find-space?{SPREAD}");
+    ask(&format!("{what}, with ports, spread"), &path, 100, client, times, report).await;
+    let path = "racks/-/find-space?units=40&watts=500";
+    ask(&format!("{what}, none of which has room"), path, 100, client, times, report).await;
+}
+
+async fn ask(what: &str, path: &str, floor: u64, client: &Client, times: usize, report: &mut Report) {
+    let path = format!("{ROOT}/{path}");
+    let (mut taken, mut first) = (Vec::new(), Duration::ZERO);
+    for time in 0..times.max(1) {
+        let begun = Instant::now();
+        let answer = client.get(&path).await.unwrap();
+        let took = begun.elapsed();
+        assert_eq!(answer.code, 200, "{path}: {}", answer.text());
+        if time == 0 {
+            first = took;
         }
-        let floor = (floor > 0).then(|| Duration::from_millis(floor));
-        report.time(what, median(taken), floor);
-        if first > Duration::from_millis(50) {
-            report.time(&format!("{what}, the first time"), first, None);
-        }
+        taken.push(took);
+    }
+    let floor = (floor > 0).then(|| Duration::from_millis(floor));
+    report.time(what, median(taken), floor);
+    if first > Duration::from_millis(50) {
+        report.time(&format!("{what}, the first time"), first, None);
     }
 }
 

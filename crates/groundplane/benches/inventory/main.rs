@@ -20,6 +20,9 @@ use testbed::server::Server;
 /// The binary that is measured.
 const GROUNDPLANE: &str = env!("CARGO_BIN_EXE_groundplane");
 
+/// So many racks are looked through for space.
+const RACKS: u32 = 5_000;
+
 /// Measures questions, lists, labels, memory and restart of inventories of several sizes.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench inventory")]
@@ -74,8 +77,8 @@ async fn measure(size: u32, times: usize, report: &mut Report) {
     report.line("objects", fleet.objects as f64, "", None);
     report.line("written in one second", fleet.objects as f64 / took.as_secs_f64(), "objects", None);
     let begun = Instant::now();
-    fleet.settled(&client).await;
-    report.time("then until every label and condition is set", begun.elapsed(), None);
+    let settled = fleet::settled(&client).await;
+    report.time("then until every label and condition is set", settled - begun, None);
     asking::measure(&fleet, &client, times, report).await;
     relabel::measure(&fleet, &client, report).await;
     report.line("memory", server.memory() as f64, "MiB", None);
@@ -94,4 +97,9 @@ async fn measure(size: u32, times: usize, report: &mut Report) {
     report.time("restart until it is ready", begun.elapsed(), None);
     tokio::time::sleep(Duration::from_secs(1)).await;
     report.line("memory after it", server.memory() as f64, "MiB", None);
+    let client = server.client();
+    let racks = fleet.racks().max(RACKS);
+    fleet.fill_up_to(racks, &client).await;
+    fleet::settled(&client).await;
+    asking::of_many_racks(racks, &client, times, report).await;
 }

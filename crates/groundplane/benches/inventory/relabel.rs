@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use testbed::server::Client;
 
-use crate::fleet::{Fleet, ROOT};
+use crate::fleet::{Fleet, ROOT, revision};
 use crate::report::Report;
 
 const LABEL: &str = "topology.inventory.miloapis.com/site-type";
@@ -22,7 +22,7 @@ pub async fn measure(fleet: &Fleet, client: &Client, report: &mut Report) {
     let change = json!({"spec": {"type": "Edge"}});
     assert_eq!(client.merge(&format!("{ROOT}/sites/fra1"), &change).await.unwrap().code, 200);
     for plural in plurals {
-        while count(client, plural, &format!("{of_site},{LABEL}!=Edge")).await > 0 {
+        while has_any(client, plural, &format!("{of_site},{LABEL}!=Edge")).await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -43,8 +43,8 @@ async fn count(client: &Client, plural: &str, selector: &str) -> u64 {
     list["items"].as_array().map_or(0, Vec::len) as u64
 }
 
-/// The number of the newest commit.
-async fn revision(client: &Client) -> u64 {
-    let list = client.get(&format!("{ROOT}/regions?limit=1")).await.unwrap().json();
-    list["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap() / 65_536
+async fn has_any(client: &Client, plural: &str, selector: &str) -> bool {
+    let path = format!("{ROOT}/{plural}?limit=1&labelSelector={}", selector.replace('!', "%21"));
+    let list = client.get(&path).await.unwrap().json();
+    list["items"].as_array().is_some_and(|items| !items.is_empty())
 }

@@ -38,7 +38,7 @@ impl Report {
         for line in &self.0 {
             let floor = line.floor.map_or_else(String::new, |floor| {
                 let kept = if line.found <= floor { "ok" } else { "missed" };
-                format!("{floor:.0} {} {kept}", line.unit)
+                format!("{floor} {} {kept}", line.unit)
             });
             // Writing to a string can't fail.
             let _ = writeln!(table, "| {} | {:.1} {} | {floor} |", line.what, line.found, line.unit);

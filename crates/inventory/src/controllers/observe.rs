@@ -290,7 +290,7 @@ fn of_graph(object: &Object, look: &dyn Look) -> Observed {
         "Node" => (
             "NodeTypeNotFound",
             read::<graph::Node>(object).map(|node| {
-                graph::node::fits(&node.spec, look.find::<graph::NodeType>(&node.spec.kind).as_ref())
+                graph::node::fits(&node.spec, look.find::<graph::NodeType>(&node.spec.kind).as_deref())
             }),
         ),
         "Edge" => (
@@ -299,7 +299,7 @@ fn of_graph(object: &Object, look: &dyn Look) -> Observed {
                 let (from, to) =
                     (look.find::<graph::Node>(&edge.spec.from.name), look.find(&edge.spec.to.name));
                 let kind = look.find::<graph::EdgeType>(&edge.spec.kind);
-                graph::edge::fits(&edge.spec, kind.as_ref(), from.as_ref(), to.as_ref())
+                graph::edge::fits(&edge.spec, kind.as_deref(), from.as_deref(), to.as_deref())
             }),
         ),
         _ => ("", Some(Ok(()))),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::device::texts;
 use super::{inventoried, prints_ready};
 use crate::choice::choice;
+use crate::references::EndKind;
 use crate::{CircuitEndpoint, LocalObjectReference, ObjectReference, Status};
 
 /// The bucket of the circuits that end at a port, by the port's name.
@@ -55,6 +56,14 @@ pub struct CircuitSpec {
     /// What it is for: an object of any group, which need not be here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ref: Option<ObjectReference>,
+}
+
+impl CircuitSpec {
+    /// Whether it leads to somebody else's network rather than from one port of ours to another.
+    pub fn leads_out(&self) -> bool {
+        matches!(self.kind, CircuitType::Transit | CircuitType::Peering)
+            || [&self.a_end, &self.z_end].iter().any(|end| end.kind == EndKind::Site)
+    }
 }
 
 impl Resource for Circuit {

@@ -1,5 +1,7 @@
 //! Elevation: what is where in a rack, front and rear, what is free, and how its power stands.
 
+use std::sync::Arc;
+
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
 use serde::{Deserialize, Serialize};
@@ -128,13 +130,14 @@ impl Elevation {
     pub fn of(rack: &Rack, look: &dyn Look) -> Elevation {
         let name = rack.metadata.name.as_str();
         let nodes = look.in_bucket::<Node>(IN_RACK, name).into_iter().filter_map(|node| {
-            let about = node.spec.assignment.map(|assignment| assignment.cluster_ref.name);
-            mounted("Node", node.metadata.name, about, node.spec.placement?, node.spec.drawn_watts, look)
+            let about = node.spec.assignment.as_ref().map(|assignment| assignment.cluster_ref.name.clone());
+            let (placement, watts) = (node.spec.placement.as_ref()?, node.spec.drawn_watts);
+            Some(mounted("Node", &node.metadata.name, about, placement, watts, look))
         });
         let devices = look.in_bucket::<NetworkDevice>(IN_RACK, name).into_iter().filter_map(|device| {
             let about = Some(device.spec.role.to_string());
-            let (placement, watts) = (device.spec.placement?, device.spec.drawn_watts);
-            mounted("NetworkDevice", device.metadata.name, about, placement, watts, look)
+            let (placement, watts) = (device.spec.placement.as_ref()?, device.spec.drawn_watts);
+            Some(mounted("NetworkDevice", &device.metadata.name, about, placement, watts, look))
         });
         let mut devices: Vec<Mounted> = nodes.chain(devices).collect();
         devices.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
@@ -226,12 +229,12 @@ impl Elevation {
 
 fn mounted(
     kind: &str,
-    name: String,
+    name: &str,
     about: Option<String>,
-    placement: Placement,
+    placement: &Placement,
     watts: Option<i64>,
     look: &dyn Look,
-) -> Option<Mounted> {
+) -> Mounted {
     let footprint = placement.footprint();
     let inside = look.bucket(IN_DEVICE, &format!("{kind}/{name}"));
     let slots = inside.iter().map(|inside| {
@@ -241,7 +244,7 @@ fn mounted(
     let mut slots: Vec<(String, String)> = slots.collect();
     slots.sort();
     let (start, end, face) = (footprint.start, footprint.end, footprint.face);
-    Some(Mounted { kind: kind.to_owned(), name, about, start, end, face, watts, slots })
+    Mounted { kind: kind.to_owned(), name: name.to_owned(), about, start, end, face, watts, slots }
 }
 
 /// What is written on a device.
@@ -296,7 +299,7 @@ struct Row {
     racks: Vec<Elevation>,
 }
 
-fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Rack>, Status> {
+fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Arc<Rack>>, Status> {
     let named = match asked.name {
         "-" => asked.option("names").map(|names| names.split(',').map(str::to_owned).collect()),
         name => Some(vec![name.to_owned()]),
@@ -317,5 +320,5 @@ fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Rack>, Sta
     let is =
         |asked: Option<&str>, own: &Option<String>| asked.is_none_or(|asked| own.as_deref() == Some(asked));
     racks.retain(|rack| is(asked.option("cage"), &rack.spec.cage) && is(asked.option("row"), &rack.spec.row));
-    Ok(racks)
+    Ok(racks.into_iter().map(Arc::new).collect())
 }

@@ -1,8 +1,11 @@
 //! Impact: what loses power, network or redundancy if something goes.
 //!
-//! A device has *network* while a way leads from it to a circuit, through switches and panels that are there. Where nothing
-//! leads to a circuit, the border routers count as the way out; where there are none, the spines, else the leaves. It *loses
-//! redundancy* when something appears whose failure alone would cut it off, and there was no such thing before.
+//! A device has *network* while a way leads from it out of all that is ours, through switches, panels and circuits that are
+//! there. A transit or peering circuit leads out, and so does one whose other end is a site; a circuit between two ports of
+//! ours is a way like a cable, so that a site without a way out of its own loses network with the site it gets it from. Where
+//! no circuit leads out, those between us count as the ways out; where there are none, the border routers, else the
+//! firewalls, the spines or the leaves. A device *loses redundancy* when something appears whose failure alone would cut it
+//! off, and there was no such thing before.
 
 mod failure;
 mod network;
@@ -80,10 +83,9 @@ fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
         }
     }
     for device in &failure.devices {
-        for port in look.bucket(port::ON_DEVICE, device) {
-            let in_port = look.bucket(cable::IN_PORT, port.name());
-            cables.extend(in_port.iter().map(|cable| cable.name().to_owned()));
-            ports.insert(port.name().to_owned());
+        for port in look.places(port::ON_DEVICE, device) {
+            cables.extend(look.places(cable::IN_PORT, &port.name).into_iter().map(|cable| cable.name));
+            ports.insert(port.name);
         }
         if let Some(name) = device.strip_prefix("NetworkDevice/") {
             let at = look.having(GROUP, "links", "spec.endpoints.name", name);
@@ -99,8 +101,7 @@ fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
         links.extend(over.iter().map(|link| link.name().to_owned()));
     }
     for port in &ports {
-        let at = look.bucket(circuit::AT_PORT, port);
-        circuits.extend(at.iter().map(|circuit| circuit.name().to_owned()));
+        circuits.extend(look.places(circuit::AT_PORT, port).into_iter().map(|circuit| circuit.name));
     }
     impact.machines = machines.into_iter().collect();
     impact.links = links.into_iter().collect();

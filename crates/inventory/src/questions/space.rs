@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::elevation::{budget, runs};
 use super::{shown, table};
 use crate::kinds::device::IN_RACK;
+use crate::kinds::network_device::DeviceRole;
 use crate::kinds::placement::{Face, Footprint, Placement};
 use crate::kinds::port::{self, PortType};
-use crate::kinds::{GROUP, Port, Rack, cable};
+use crate::kinds::{GROUP, NetworkDevice, Port, Rack, cable};
 use crate::topology::REGION;
 
 /// What is looked for.
@@ -168,7 +169,7 @@ impl Choice<'_> {
 /// A rack and what is taken of it.
 #[derive(Debug)]
 pub struct Room {
-    rack: Rack,
+    rack: Arc<Rack>,
     taken: Vec<Footprint>,
     drawn: i64,
     seen_at: (Option<u64>, u64),
@@ -178,7 +179,7 @@ impl Room {
     /// A rack with what is in it.
     pub fn of(name: &str, look: &dyn Look) -> Option<Room> {
         let seen_at = Room::version(name, look);
-        let rack: Rack = look.find(name)?;
+        let rack: Arc<Rack> = look.find(name)?;
         let (mut taken, mut drawn) = (Vec::new(), 0);
         for device in look.bucket(IN_RACK, name) {
             let placement = device.at("spec.placement").and_then(|value| Placement::deserialize(value).ok());
@@ -256,15 +257,14 @@ impl Rooms {
 
 /// Network ports of a rack's switches without a cable.
 fn free_ports(rack: &str, look: &dyn Look) -> usize {
-    let switches = look.bucket(IN_RACK, rack).into_iter().filter(|device| {
-        let role = device.at("spec.role").and_then(serde_json::Value::as_str).unwrap_or_default();
-        device.kind() == "NetworkDevice" && !matches!(role, "PDU" | "PatchPanel")
-    });
+    let devices = look.in_bucket::<NetworkDevice>(IN_RACK, rack).into_iter();
+    let switches =
+        devices.filter(|device| !matches!(device.spec.role, DeviceRole::PDU | DeviceRole::PatchPanel));
     let ports = switches.flat_map(|switch| {
-        look.in_bucket::<Port>(port::ON_DEVICE, &format!("NetworkDevice/{}", switch.name()))
+        look.in_bucket::<Port>(port::ON_DEVICE, &format!("NetworkDevice/{}", switch.metadata.name))
     });
     let data = ports.filter(|port| matches!(port.spec.kind, PortType::Ethernet | PortType::Optical));
-    data.filter(|port| look.bucket(cable::IN_PORT, &port.metadata.name).is_empty()).count()
+    data.filter(|port| look.places(cable::IN_PORT, &port.metadata.name).is_empty()).count()
 }
 
 /// Answers `…/racks/-/find-space?units=2&…`.

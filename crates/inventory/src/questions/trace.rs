@@ -1,6 +1,7 @@
 //! Trace: the way from a port through cables, panels, circuits and power to where it ends.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
@@ -60,6 +61,9 @@ pub enum By {
         id: Option<String>,
         /// The provider.
         provider: String,
+        /// Whether it leads to somebody else's network.
+        #[serde(skip)]
+        leads_out: bool,
     },
     /// From a power inlet to an outlet, or back.
     Power,
@@ -75,7 +79,7 @@ impl Hop {
                 format!("cable {name} ({media}{long})")
             }
             Some(By::Panel { position }) => format!("through the panel, position {position}"),
-            Some(By::Circuit { name, id, provider }) => {
+            Some(By::Circuit { name, id, provider, .. }) => {
                 let id = id.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
                 format!("circuit {name}{id} of {provider}")
             }
@@ -137,6 +141,7 @@ impl Way<'_> {
                 name: circuit.metadata.name.clone(),
                 id: circuit.spec.circuit_id.clone(),
                 provider: circuit.spec.provider_ref.name.clone(),
+                leads_out: circuit.spec.leads_out(),
             };
             match far.kind {
                 EndKind::Port => next.extend(self.arrive(by, &far.name, None, left)),
@@ -170,7 +175,7 @@ impl Way<'_> {
     }
 
     /// The ports of the same device that a port leads to.
-    fn inside(&self, port: &Port, position: Option<i32>) -> Vec<(By, Port, Option<i32>)> {
+    fn inside(&self, port: &Port, position: Option<i32>) -> Vec<(By, Arc<Port>, Option<i32>)> {
         if let Some(through) = port.spec.through() {
             let rear = self.look.find::<Port>(&through.port_ref.name);
             let position = through.position;
@@ -184,7 +189,7 @@ impl Way<'_> {
             return beyond.into_iter().map(|port| (By::Power, port, None)).collect();
         }
         let fronts = self.look.in_bucket::<Port>(port::THROUGH, &port.metadata.name).into_iter();
-        let mut fronts: Vec<(By, Port, Option<i32>)> = fronts
+        let mut fronts: Vec<(By, Arc<Port>, Option<i32>)> = fronts
             .filter_map(|front| Some((front.spec.through()?.position, front)))
             .filter(|(at, _)| {
                 port.spec.positions.is_none_or(|all| all == 1) || position.is_none_or(|wanted| wanted == *at)

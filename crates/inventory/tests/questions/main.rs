@@ -1,8 +1,11 @@
 //! Questions asked of the demo fleet: racks, ways, losses, room.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod circuits;
 mod memory;
 mod network;
+
+use std::sync::Arc;
 
 use inventory::demo::{Size, fleet};
 use inventory::kinds::Rack;
@@ -24,7 +27,7 @@ fn look(memory: &Memory) -> &dyn Look {
 #[test]
 fn a_rack_shows_what_is_in_it_and_what_is_free() {
     let memory = memory();
-    let rack: Rack = look(&memory).find("fra1-a01").unwrap();
+    let rack: Arc<Rack> = look(&memory).find("fra1-a01").unwrap();
     let shown = Elevation::of(&rack, &memory);
     assert_eq!(shown.devices.len(), 6 + 3, "six hosts, two leaves and a panel");
     assert_eq!((shown.free_front, shown.free_rear), (42 - 12 - 3, 42 - 12));

@@ -1,26 +1,29 @@
 //! A fleet in memory, found as the server finds it: by buckets, references and fields.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
 use inventory::kinds;
 use krm::Object;
 use krm::kind::{Address, Kind, Look};
 use krm::selector::field_texts;
 
-/// A fleet in memory, found as the server finds it: by buckets, references and fields.
+static KINDS: LazyLock<BTreeMap<String, Kind>> =
+    LazyLock::new(|| kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect());
+
+/// A fleet in memory, found as the server finds it: by buckets, references and fields. It remembers what was read.
 pub struct Memory {
-    kinds: BTreeMap<String, Kind>,
     objects: BTreeMap<(String, String), Arc<Object>>,
     found: BTreeMap<String, Vec<Arc<Object>>>,
+    read: RefCell<BTreeSet<String>>,
 }
 
 impl Memory {
     /// With these objects.
     pub fn of(objects: Vec<Object>) -> Memory {
-        let kinds: BTreeMap<String, Kind> =
-            kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect();
-        let mut memory = Memory { kinds, objects: BTreeMap::new(), found: BTreeMap::new() };
+        let (objects_by_name, read) = (BTreeMap::new(), RefCell::default());
+        let mut memory = Memory { objects: objects_by_name, found: BTreeMap::new(), read };
         for object in objects {
             memory.add(Arc::new(object));
         }
@@ -28,7 +31,7 @@ impl Memory {
     }
 
     fn add(&mut self, object: Arc<Object>) {
-        let kind = &self.kinds[object.kind()];
+        let kind = &KINDS[object.kind()];
         let mut terms = Vec::new();
         for (bucket, values) in &kind.buckets {
             terms.extend(values(&object).into_iter().map(|value| format!("b/{bucket}/{value}")));
@@ -50,6 +53,11 @@ impl Memory {
         self.objects.insert((kind.names.plural.clone(), object.name().to_owned()), object);
     }
 
+    /// The names of what was read.
+    pub fn read(&self) -> BTreeSet<String> {
+        self.read.borrow().clone()
+    }
+
     fn term(&self, term: &str) -> Vec<Arc<Object>> {
         self.found.get(term).cloned().unwrap_or_default()
     }
@@ -57,6 +65,7 @@ impl Memory {
 
 impl Look for Memory {
     fn get(&self, at: &Address) -> Option<Arc<Object>> {
+        self.read.borrow_mut().insert(at.name.clone());
         self.objects.get(&(at.plural.clone(), at.name.clone())).cloned()
     }
 
@@ -91,5 +100,14 @@ impl Look for Memory {
 
     fn bucket_version(&self, _: &str, _: &str) -> u64 {
         1
+    }
+
+    fn places(&self, bucket: &str, value: &str) -> Vec<Address> {
+        let address = |object: &Arc<Object>| {
+            let names = &KINDS[object.kind()].names;
+            let (plural, name) = (names.plural.clone(), object.name().to_owned());
+            Address { group: kinds::GROUP.to_owned(), plural, namespace: String::new(), name }
+        };
+        self.bucket(bucket, value).iter().map(address).collect()
     }
 }

@@ -18,8 +18,8 @@ struct Plan {
     hosts: usize,
     /// From a device to a device, and the panel between them if there is one.
     cables: Vec<(usize, usize, Option<usize>)>,
-    /// At a device; to a site, or to another device.
-    circuits: Vec<(usize, Option<usize>)>,
+    /// At a device; to a site, or to another device; whether it leads out even then.
+    circuits: Vec<(usize, Option<usize>, bool)>,
 }
 
 impl Plan {
@@ -81,7 +81,7 @@ impl Plan {
                 }
             }
         }
-        for (at, (near, far)) in self.circuits.iter().enumerate() {
+        for (at, (near, far, leads_out)) in self.circuits.iter().enumerate() {
             port(&mut add, &format!("c{at}a"), &self.device(*near), json!({}));
             let far = match far {
                 None => json!({"kind": "Site", "name": "s"}),
@@ -91,10 +91,11 @@ impl Plan {
                 }
             };
             let near = json!({"kind": "Port", "name": format!("c{at}a")});
+            let kind = if *leads_out { "Transit" } else { "ProviderCircuit" };
             add(
                 "Circuit",
                 &format!("c{at}"),
-                json!({"providerRef": {"name": "p"}, "type": "Transit", "aEnd": near, "zEnd": far}),
+                json!({"providerRef": {"name": "p"}, "type": kind, "aEnd": near, "zEnd": far}),
             );
         }
         made
@@ -118,6 +119,13 @@ impl Plan {
                 near.entry(z).or_default().push(a);
             }
         }
+        for (at, a, z) in self.between() {
+            let (a, z) = (self.device(a), self.device(z));
+            if is_there(&format!("Circuit/c{at}")) && a != z {
+                near.entry(a.clone()).or_default().push(z.clone());
+                near.entry(z).or_default().push(a);
+            }
+        }
         let mut ahead: Vec<String> = self.begin(&is_there).into_iter().filter(is_there).collect();
         let mut reached = BTreeSet::new();
         while let Some(device) = ahead.pop() {
@@ -131,20 +139,31 @@ impl Plan {
         reached
     }
 
-    /// Devices with a circuit that is there; of networks that never had one, those that stand in for it.
+    /// The circuits from a device of ours to another that lead nowhere else.
+    fn between(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let circuits = self.circuits.iter().enumerate();
+        circuits.filter_map(|(at, (near, far, leads_out))| Some((at, *near, far.filter(|_| !leads_out)?)))
+    }
+
+    /// Devices with a circuit out that is there; of networks that never had one, those that stand in for it.
     fn begin(&self, is_there: &dyn Fn(&String) -> bool) -> Vec<String> {
         let mut begin = Vec::new();
-        for (at, (near, far)) in self.circuits.iter().enumerate() {
-            let ends = [Some(self.device(*near)), far.map(|far| self.device(far))];
+        let leads_out = |(_, far, leads_out): &(usize, Option<usize>, bool)| *leads_out || far.is_none();
+        let mut circuit = |at: usize| {
+            let (near, far, _) = self.circuits[at];
+            let ends = [Some(self.device(near)), far.map(|far| self.device(far))];
             let ends: Vec<String> = ends.into_iter().flatten().collect();
             if is_there(&format!("Circuit/c{at}")) && ends.iter().all(is_there) {
                 begin.extend(ends);
             }
-        }
+        };
+        (0..self.circuits.len()).filter(|at| leads_out(&self.circuits[*at])).for_each(&mut circuit);
+        let mut stand_in = Vec::new();
         // Islands of switches, as they were before anything went.
         let mut island: Vec<usize> = (0..self.switches.len()).collect();
         for _ in 0..self.switches.len() {
-            for (a, z, _) in &self.cables {
+            let cables = self.cables.iter().map(|(a, z, _)| (*a, *z));
+            for (a, z) in cables.chain(self.between().map(|(_, a, z)| (a, z))) {
                 let count = self.switches.len() + self.hosts;
                 let (a, z) = (a % count, z % count);
                 if a < island.len() && z < island.len() {
@@ -156,15 +175,24 @@ impl Plan {
         let count = self.switches.len() + self.hosts;
         for one in island.iter().collect::<BTreeSet<_>>() {
             let members: Vec<usize> = (0..island.len()).filter(|at| island[*at] == *one).collect();
-            let has_circuit = self.circuits.iter().any(|(near, far)| {
-                members.contains(&(near % count)) || far.is_some_and(|far| members.contains(&(far % count)))
-            });
+            let is_member = |device: usize| members.contains(&(device % count));
+            let has_way_out = self
+                .circuits
+                .iter()
+                .any(|one| leads_out(one) && (is_member(one.0) || one.1.is_some_and(is_member)));
+            if has_way_out {
+                continue;
+            }
+            let own = self.between().filter(|(_, a, z)| is_member(*a) && is_member(*z));
+            let own: Vec<usize> = own.map(|(at, ..)| at).collect();
+            own.iter().copied().for_each(&mut circuit);
             let best = members.iter().map(|at| self.switches[*at]).min();
-            if !has_circuit {
+            if own.is_empty() {
                 let nearest = members.iter().filter(|at| Some(self.switches[**at]) == best);
-                begin.extend(nearest.map(|at| self.device(*at)));
+                stand_in.extend(nearest.map(|at| self.device(*at)));
             }
         }
+        begin.extend(stand_in);
         begin
     }
 
@@ -199,12 +227,13 @@ fn plans() -> impl Strategy<Value = Plan> {
     (1_usize..6, 0_usize..4).prop_flat_map(|(switches, hosts)| {
         let device = 0..switches + hosts;
         let cable = (device.clone(), device.clone(), proptest::option::weighted(0.3, 0_usize..3));
-        let circuit = (device.clone(), proptest::option::weighted(0.3, device));
+        let circuit =
+            (device.clone(), proptest::option::weighted(0.6, device), proptest::bool::weighted(0.4));
         (
             proptest::collection::vec(0_usize..3, switches),
             Just(hosts),
             proptest::collection::vec(cable, 0..10),
-            proptest::collection::vec(circuit, 0..3),
+            proptest::collection::vec(circuit, 0..5),
         )
             .prop_map(|(switches, hosts, cables, circuits)| Plan {
                 switches,

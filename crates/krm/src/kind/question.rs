@@ -1,5 +1,6 @@
 //! Questions: what can be asked of a kind beyond its objects as they are written, at a path of its own.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -60,6 +61,38 @@ impl Questioned<'_> {
     }
 }
 
+/// An object as its type, shared by all who ask for it.
+pub type Parsed = Arc<dyn Any + Send + Sync>;
+
+/// Reads an object of one kind into its type.
+#[derive(Debug, Clone, Copy)]
+pub struct Parser {
+    /// The kind's group.
+    pub group: &'static str,
+    /// The kind's resource.
+    pub plural: &'static str,
+    /// Reads an object; nothing when it is not what the type says.
+    pub parse: fn(&Object) -> Option<Parsed>,
+}
+
+impl Parser {
+    /// Of a kind of ours.
+    pub fn of<T: Resource>() -> Parser {
+        let parse = |object: &Object| read::<T>(object).map(|parsed| Arc::new(parsed) as Parsed);
+        Parser { group: T::GROUP, plural: T::PLURAL, parse }
+    }
+
+    /// Where the object of this name is.
+    pub fn address(&self, name: &str) -> Address {
+        Address {
+            group: self.group.to_owned(),
+            plural: self.plural.to_owned(),
+            namespace: String::new(),
+            name: name.to_owned(),
+        }
+    }
+}
+
 /// All objects at one moment, as a question sees them.
 pub trait Look {
     /// An object.
@@ -84,17 +117,30 @@ pub trait Look {
     fn version(&self, at: &Address) -> Option<u64>;
     /// A number that is another one once anything has come into a bucket, left it or changed in it.
     fn bucket_version(&self, bucket: &str, value: &str) -> u64;
+    /// Where the objects in a bucket are, none of which is read.
+    fn places(&self, bucket: &str, value: &str) -> Vec<Address>;
+    /// An object without a namespace, as its type. One that was read before and has not changed need not be read again.
+    fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {
+        (parser.parse)(&*self.get(&parser.address(name))?)
+    }
+    /// The objects of one kind in a bucket, as their type.
+    fn bucket_parsed(&self, bucket: &str, value: &str, parser: Parser) -> Vec<Parsed> {
+        let places = self.places(bucket, value);
+        let of_kind = places.iter().filter(|at| at.group == parser.group && at.plural == parser.plural);
+        of_kind.filter_map(|at| (parser.parse)(&*self.get(at)?)).collect()
+    }
 }
 
 impl dyn Look + '_ {
     /// An object of a kind of ours.
-    pub fn find<T: Resource>(&self, name: &str) -> Option<T> {
-        read(&*self.get(&T::address("", name))?)
+    pub fn find<T: Resource>(&self, name: &str) -> Option<Arc<T>> {
+        self.parsed(name, Parser::of::<T>())?.downcast().ok()
     }
 
     /// The objects of a kind of ours in a bucket.
-    pub fn in_bucket<T: Resource>(&self, bucket: &str, value: &str) -> Vec<T> {
-        of_kind(&self.bucket(bucket, value))
+    pub fn in_bucket<T: Resource>(&self, bucket: &str, value: &str) -> Vec<Arc<T>> {
+        let found = self.bucket_parsed(bucket, value, Parser::of::<T>());
+        found.into_iter().filter_map(|parsed| parsed.downcast().ok()).collect()
     }
 
     /// The objects of a kind of ours whose selectable field has this value.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use krm::kind::Look;
+use krm::kind::{Look, Resource};
 
-use crate::kinds::Port;
 use crate::kinds::device::{IN_DEVICE, IN_RACK};
 use crate::kinds::port;
+use crate::kinds::{NetworkDevice, Node, Port};
 
 /// What goes, each as it is named by whoever leads to it.
 #[derive(Debug, Clone, Default)]
@@ -30,16 +30,12 @@ impl Failure {
             "Rack" => match feed {
                 Some(feed) => {
                     let ports = look.in_bucket::<Port>(port::ON_FEED, &port::feed_of(name, feed));
-                    failure.ports.extend(ports.into_iter().map(|port| port.metadata.name));
+                    failure.ports.extend(ports.iter().map(|port| port.metadata.name.clone()));
                 }
                 None => {
                     failure.devices.insert(format!("Rack/{name}"));
-                    for device in look.bucket(IN_RACK, name) {
-                        with_slots(
-                            &format!("{}/{}", device.kind(), device.name()),
-                            look,
-                            &mut failure.devices,
-                        );
+                    for device in devices_at(IN_RACK, name, look) {
+                        with_slots(&device, look, &mut failure.devices);
                     }
                 }
             },
@@ -61,8 +57,24 @@ impl Failure {
 /// A device, and whatever is in its slots.
 pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
     if into.insert(device.to_owned()) {
-        for inside in look.bucket(IN_DEVICE, device) {
-            with_slots(&format!("{}/{}", inside.kind(), inside.name()), look, into);
+        for inside in in_slots_of(device, look) {
+            with_slots(&inside, look, into);
         }
     }
+}
+
+/// What is in the slots of a device.
+pub fn in_slots_of(device: &str, look: &dyn Look) -> Vec<String> {
+    devices_at(IN_DEVICE, device, look)
+}
+
+/// The devices in a bucket, as `Kind/name`.
+fn devices_at(bucket: &str, value: &str, look: &dyn Look) -> Vec<String> {
+    let places = look.places(bucket, value).into_iter();
+    let devices = places.filter_map(|at| match at.plural.as_str() {
+        Node::PLURAL => Some(format!("{}/{}", Node::KIND, at.name)),
+        NetworkDevice::PLURAL => Some(format!("{}/{}", NetworkDevice::KIND, at.name)),
+        _ => None,
+    });
+    devices.collect()
 }

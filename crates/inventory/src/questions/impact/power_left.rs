@@ -1,11 +1,11 @@
 //! Who has power left: feeds are followed from what goes to every supply behind it, and what is dark takes others along.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm::kind::Look;
 
-use super::failure::{Failure, with_slots};
-use crate::kinds::device::IN_DEVICE;
+use super::failure::{Failure, in_slots_of, with_slots};
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Port, cable};
 use crate::power;
@@ -50,8 +50,9 @@ pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
 }
 
 /// The ports for power of what goes.
-fn starts(failure: &Failure, look: &dyn Look) -> Vec<Port> {
-    let mut starts: Vec<Port> = failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
+fn starts(failure: &Failure, look: &dyn Look) -> Vec<Arc<Port>> {
+    let mut starts: Vec<Arc<Port>> =
+        failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
     starts.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
     for cable in failure.cables.iter().filter_map(|cable| look.find::<Cable>(cable)) {
         starts.extend(cable.spec.endpoints.iter().filter_map(|end| look.find::<Port>(&end.name)));
@@ -60,14 +61,14 @@ fn starts(failure: &Failure, look: &dyn Look) -> Vec<Port> {
     starts
 }
 
-fn power_ports(device: &str, look: &dyn Look) -> Vec<Port> {
-    let mut ports: Vec<Port> = look.in_bucket(port::ON_DEVICE, device);
+fn power_ports(device: &str, look: &dyn Look) -> Vec<Arc<Port>> {
+    let mut ports: Vec<Arc<Port>> = look.in_bucket(port::ON_DEVICE, device);
     ports.retain(|port| port.spec.kind == PortType::Power);
     ports
 }
 
 /// The devices that a port feeds, its own among them where it is a supply.
-fn fed_by(start: &Port, look: &dyn Look) -> BTreeSet<String> {
+fn fed_by(start: &Arc<Port>, look: &dyn Look) -> BTreeSet<String> {
     let mut ends = power::sinks(start, look);
     for outlet in look.in_bucket::<Port>(port::FROM_INLET, &start.metadata.name) {
         ends.extend(power::sinks(&outlet, look));
@@ -81,8 +82,7 @@ fn fed_by(start: &Port, look: &dyn Look) -> BTreeSet<String> {
 /// A device, and what is in its slots and has no supply of its own.
 fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
     let mut dark = BTreeSet::from([device.to_owned()]);
-    for inside in look.bucket(IN_DEVICE, device) {
-        let inside = format!("{}/{}", inside.kind(), inside.name());
+    for inside in in_slots_of(device, look) {
         if power_ports(&inside, look).is_empty() {
             with_slots(&inside, look, &mut dark);
         }
@@ -95,14 +95,14 @@ fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>,
     let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
     let ports = power_ports(device, look);
     for supply in ports.iter().filter(|port| port.spec.inlet().is_none() && port.spec.feed().is_none()) {
-        before.extend(power::sources(supply, look).into_iter().map(|feed| feed.metadata.name));
+        before.extend(power::sources(supply, look).iter().map(|feed| feed.metadata.name.clone()));
         after.extend(live_sources(supply, failure, look));
     }
     (before, after)
 }
 
 /// The feeds behind a supply that are still there, and everything between.
-fn live_sources(supply: &Port, failure: &Failure, look: &dyn Look) -> Vec<String> {
+fn live_sources(supply: &Arc<Port>, failure: &Failure, look: &dyn Look) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![supply.clone()];
     while let Some(port) = ahead.pop() {
@@ -112,7 +112,7 @@ fn live_sources(supply: &Port, failure: &Failure, look: &dyn Look) -> Vec<String
             continue;
         }
         if port.spec.feed().is_some() {
-            found.push(port.metadata.name);
+            found.push(port.metadata.name.clone());
             continue;
         }
         if let Some(inlet) = port.spec.inlet() {
