@@ -60,8 +60,8 @@ pub static ALL: [Listed; 12] = [
         plural: "providers",
         aliases: &["provider"],
         about: "List who runs facilities, circuits and clouds",
-        example: "providers -o wide",
-        filters: &[],
+        example: "providers --type transit -o wide",
+        filters: &[Filter::Type],
         columns: &[NAME, field("DISPLAY", "spec.displayName"), field("TYPE", "spec.type"), READY],
         wide: &[
             field("CONTRACT", "spec.contract.contractID"),
@@ -89,7 +89,7 @@ pub static ALL: [Listed; 12] = [
         aliases: &["site"],
         about: "List facilities, zones, edges and virtual locations",
         example: "sites --region eu-central --provider equinix",
-        filters: &[Filter::Region, Filter::Provider],
+        filters: &[Filter::Region, Filter::Provider, Filter::Type],
         columns: &[
             NAME,
             field("REGION", "spec.regionRef.name"),
@@ -105,7 +105,7 @@ pub static ALL: [Listed; 12] = [
         aliases: &["cluster"],
         about: "List Kubernetes clusters",
         example: "clusters --region eu-central",
-        filters: &[Filter::Region, Filter::Site],
+        filters: &[Filter::Region, Filter::Site, Filter::Role],
         columns: &[
             NAME,
             REGION,
@@ -121,8 +121,8 @@ pub static ALL: [Listed; 12] = [
         plural: "nodes",
         aliases: &["node"],
         about: "List hosts",
-        example: "nodes --site fra1 --cluster fra1-compute",
-        filters: &[Filter::Region, Filter::Site, Filter::Cluster],
+        example: "nodes --site fra1 --rack fra1-a01",
+        filters: &[Filter::Region, Filter::Site, Filter::Cluster, Filter::Rack, Filter::Role, Filter::Lifecycle],
         columns: &[
             NAME,
             field("SITE", "spec.siteRef.name"),
@@ -140,8 +140,8 @@ pub static ALL: [Listed; 12] = [
         plural: "racks",
         aliases: &["rack"],
         about: "List racks; \"rack show\" draws them",
-        example: "racks --site fra1 -o wide",
-        filters: &[Filter::Site],
+        example: "racks --site fra1 --row A -o wide",
+        filters: &[Filter::Region, Filter::Site, Filter::Cage, Filter::Row, Filter::Lifecycle],
         columns: &[
             NAME,
             field("SITE", "spec.siteRef.name"),
@@ -166,8 +166,8 @@ pub static ALL: [Listed; 12] = [
         plural: "networkdevices",
         aliases: &["networkdevice", "nd"],
         about: "List routers, switches, firewalls, panels and PDUs",
-        example: "networkdevices --rack fra1-a01",
-        filters: &[Filter::Site, Filter::Cluster, Filter::Rack],
+        example: "networkdevices --site fra1 --role leaf",
+        filters: &[Filter::Region, Filter::Site, Filter::Cluster, Filter::Rack, Filter::Role, Filter::Lifecycle],
         columns: &[
             NAME,
             field("SITE", "spec.siteRef.name"),
@@ -185,7 +185,7 @@ pub static ALL: [Listed; 12] = [
         aliases: &["port"],
         about: "List the ports of devices and racks; \"trace\" follows one",
         example: "ports --device fra1-a01-leaf1 --type optical",
-        filters: &[Filter::Device, Filter::Type],
+        filters: &[Filter::Region, Filter::Site, Filter::Rack, Filter::Device, Filter::Type],
         columns: &[
             NAME,
             field("DEVICE-KIND", "spec.deviceRef.kind"),
@@ -227,7 +227,7 @@ pub static ALL: [Listed; 12] = [
         aliases: &["circuit"],
         about: "List what providers connect",
         example: "circuits --provider arelion",
-        filters: &[Filter::Provider],
+        filters: &[Filter::Provider, Filter::Type],
         columns: &[
             NAME,
             field("PROVIDER", "spec.providerRef.name"),
@@ -267,7 +267,7 @@ pub static ALL: [Listed; 12] = [
         aliases: &["virtualmachine", "vm", "vms"],
         about: "List virtual machines",
         example: "virtualmachines --host fra1-a01-node02",
-        filters: &[Filter::Host, Filter::Provider],
+        filters: &[Filter::Region, Filter::Site, Filter::Rack, Filter::Cluster, Filter::Host, Filter::Provider],
         columns: &[
             NAME,
             field("HOST", "spec.hostRef.name"),

@@ -1,17 +1,16 @@
 //! Questions asked of the demo fleet: racks, ways, losses, room.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
-mod memory;
 mod network;
 
 use inventory::demo::{Size, fleet};
 use inventory::kinds::Rack;
+use inventory::memory::Memory;
 use inventory::questions::elevation::Elevation;
 use inventory::questions::space::{self, Spread, Wanted};
 use inventory::questions::{impact, svg, trace, tree};
 use inventory::{kinds, power};
 use krm::kind::Look;
-use memory::Memory;
 
 fn memory() -> Memory {
     Memory::of(fleet(Size::SMALL, 1))

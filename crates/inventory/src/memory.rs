@@ -1,14 +1,15 @@
-//! A fleet in memory, found as the server finds it: by buckets, references and fields.
+//! An inventory in memory, found as the server finds it: by buckets, references and fields.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inventory::kinds;
 use krm::Object;
 use krm::kind::{Address, Kind, Look};
 use krm::selector::field_texts;
 
-/// A fleet in memory, found as the server finds it: by buckets, references and fields.
+use crate::kinds;
+
+/// An inventory in memory, of which the same questions can be asked as of a server's.
 pub struct Memory {
     kinds: BTreeMap<String, Kind>,
     objects: BTreeMap<(String, String), Arc<Object>>,
@@ -16,7 +17,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// With these objects.
+    /// With these objects; those of kinds that the inventory has not are left out.
     pub fn of(objects: Vec<Object>) -> Memory {
         let kinds: BTreeMap<String, Kind> =
             kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect();
@@ -28,7 +29,7 @@ impl Memory {
     }
 
     fn add(&mut self, object: Arc<Object>) {
-        let kind = &self.kinds[object.kind()];
+        let Some(kind) = self.kinds.get(object.kind()) else { return };
         let mut terms = Vec::new();
         for (bucket, values) in &kind.buckets {
             terms.extend(values(&object).into_iter().map(|value| format!("b/{bucket}/{value}")));
