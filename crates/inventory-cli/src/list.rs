@@ -144,7 +144,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         filter.select(listed.kind, value, &mut labels, &mut fields);
     }
     let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(","));
-    let selection = Selection { plural: listed.plural, labels: joined(labels), fields: joined(fields), as_of };
+    let selection =
+        Selection { plural: listed.plural, labels: joined(labels), fields: joined(fields), as_of };
     let mut items = selection.every(&client).await?.items;
     let name = |item: &Value| item["metadata"]["name"].as_str().unwrap_or("").to_owned();
     if !arguments.names.is_empty() {

@@ -9,8 +9,8 @@ use krm::Object;
 use krm::kind::{Address, Answered, Form, Look, Questioned};
 use serde_json::Value;
 
-use crate::list::select::Selection;
 use crate::list;
+use crate::list::select::Selection;
 use crate::output::{ROOT, not_found};
 
 /// Whether a server does not know what it was asked.
@@ -43,15 +43,21 @@ async fn answer(client: &Client, ask: &Ask, form: Form) -> Result<Answered, Fail
     let options: BTreeMap<String, String> =
         ask.query.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     if options.contains_key("asOf") {
-        return Err(Failure::other("this server keeps no past: it is another Kubernetes, or an older Groundplane")
-            .hint("without --as-of it tells how it is now"));
+        return Err(Failure::other(
+            "this server keeps no past: it is another Kubernetes, or an older Groundplane",
+        )
+        .hint("without --as-of it tells how it is now"));
     }
     let kind = inventory::kinds::all().into_iter().find(|kind| kind.names.plural == plural);
     let kind = kind.ok_or_else(missing)?;
     let question = kind.questions.iter().find(|known| known.name == question).ok_or_else(missing)?;
     let memory = everything(client).await?;
-    let address =
-        Address { group: kind.group.clone(), plural: plural.to_owned(), namespace: String::new(), name: name.to_owned() };
+    let address = Address {
+        group: kind.group.clone(),
+        plural: plural.to_owned(),
+        namespace: String::new(),
+        name: name.to_owned(),
+    };
     if name != "-" && memory.get(&address).is_none() {
         return Err(not_found(plural, name));
     }
@@ -81,7 +87,9 @@ async fn everything(client: &Client) -> Result<Memory, Failure> {
         }
     }
     match missing == list::all().len() {
-        true => Err(Failure::other("this server has no inventory: it is another Kubernetes, or an older Groundplane")),
+        true => Err(Failure::other(
+            "this server has no inventory: it is another Kubernetes, or an older Groundplane",
+        )),
         false => Ok(Memory::of(objects)),
     }
 }

@@ -119,8 +119,10 @@ pub fn not_found(plural: &str, name: &str) -> Failure {
 pub async fn keeps_a_past(session: &mut Session) -> Result<(), Failure> {
     match session.discovery().await?.has_transactions() {
         true => Ok(()),
-        false => Err(Failure::other("this server keeps no past: it is another Kubernetes, or an older Groundplane")
-            .hint("without --as-of it tells how it is now")),
+        false => Err(Failure::other(
+            "this server keeps no past: it is another Kubernetes, or an older Groundplane",
+        )
+        .hint("without --as-of it tells how it is now")),
     }
 }
 

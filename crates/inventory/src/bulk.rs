@@ -110,7 +110,8 @@ pub fn write(kind: &Kind, objects: &[Object], revision: Option<&str>) -> String 
 pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     let mut rows = rows::parse(text).map_err(|fault| vec![fault])?.into_iter();
     let Some((_, header)) = rows.next() else {
-        let problem = format!("there is no header; begin with name,{}", columns(kind)[FIRST.len()..].join(","));
+        let problem =
+            format!("there is no header; begin with name,{}", columns(kind)[FIRST.len()..].join(","));
         return Err(vec![Fault { row: 1, column: String::new(), problem }]);
     };
     let header: Vec<String> = header.iter().map(|column| column.trim().to_owned()).collect();
@@ -193,7 +194,9 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
         match column.as_str() {
             "name" => object.set_meta("name", Some(cell.as_str().into())),
             "revision" if cell.bytes().all(|byte| byte.is_ascii_digit()) => {}
-            "revision" => fault(format!("{cell:?} is no revision; leave it as it was exported, or remove the column")),
+            "revision" => {
+                fault(format!("{cell:?} is no revision; leave it as it was exported, or remove the column"))
+            }
             "labels" => match cells::labels(cell) {
                 Ok(labels) => object.set_meta("labels", Some(labels.into())),
                 Err(problem) => fault(problem),

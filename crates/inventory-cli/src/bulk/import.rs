@@ -73,10 +73,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     source::told_once(&desired)?;
     let existing = reading.existing;
-    let changes: Vec<Change> = desired
-        .iter()
-        .filter_map(|one| Some(Change { item: one.item(&existing)?, desired: one }))
-        .collect();
+    let changes: Vec<Change> =
+        desired.iter().filter_map(|one| Some(Change { item: one.item(&existing)?, desired: one })).collect();
     let unchanged = desired.len() - changes.len();
     if changes.is_empty() {
         let objects = counted(unchanged);
@@ -148,10 +146,9 @@ async fn in_parts(
                 done += part.len();
                 let revision = status["revision"].as_str().unwrap_or("");
                 let objects = counted(part.len());
-                session.console.say(&format!(
-                    "{objects} (revision {revision}); {done} of {} are done",
-                    parts.len()
-                ));
+                session
+                    .console
+                    .say(&format!("{objects} (revision {revision}); {done} of {} are done", parts.len()));
             }
             // How much fits is known to the server alone.
             Err(failure) if is_too_much(&failure) && part.len() > 1 => {

@@ -112,7 +112,11 @@ impl Source {
     }
 
     /// What it wants.
-    pub async fn read(&self, reading: &mut Reading<'_>, session: &mut Session) -> Result<Vec<Desired>, Failure> {
+    pub async fn read(
+        &self,
+        reading: &mut Reading<'_>,
+        session: &mut Session,
+    ) -> Result<Vec<Desired>, Failure> {
         match self.sheet {
             Some(listed) => self.read_sheet(listed, reading).await,
             None => self.read_manifests(reading, session).await,

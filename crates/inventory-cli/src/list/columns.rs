@@ -122,7 +122,14 @@ pub static ALL: [Listed; 12] = [
         aliases: &["node"],
         about: "List hosts",
         example: "nodes --site fra1 --rack fra1-a01",
-        filters: &[Filter::Region, Filter::Site, Filter::Cluster, Filter::Rack, Filter::Role, Filter::Lifecycle],
+        filters: &[
+            Filter::Region,
+            Filter::Site,
+            Filter::Cluster,
+            Filter::Rack,
+            Filter::Role,
+            Filter::Lifecycle,
+        ],
         columns: &[
             NAME,
             field("SITE", "spec.siteRef.name"),
@@ -167,7 +174,14 @@ pub static ALL: [Listed; 12] = [
         aliases: &["networkdevice", "nd"],
         about: "List routers, switches, firewalls, panels and PDUs",
         example: "networkdevices --site fra1 --role leaf",
-        filters: &[Filter::Region, Filter::Site, Filter::Cluster, Filter::Rack, Filter::Role, Filter::Lifecycle],
+        filters: &[
+            Filter::Region,
+            Filter::Site,
+            Filter::Cluster,
+            Filter::Rack,
+            Filter::Role,
+            Filter::Lifecycle,
+        ],
         columns: &[
             NAME,
             field("SITE", "spec.siteRef.name"),
@@ -267,7 +281,14 @@ pub static ALL: [Listed; 12] = [
         aliases: &["virtualmachine", "vm", "vms"],
         about: "List virtual machines",
         example: "virtualmachines --host fra1-a01-node02",
-        filters: &[Filter::Region, Filter::Site, Filter::Rack, Filter::Cluster, Filter::Host, Filter::Provider],
+        filters: &[
+            Filter::Region,
+            Filter::Site,
+            Filter::Rack,
+            Filter::Cluster,
+            Filter::Host,
+            Filter::Provider,
+        ],
         columns: &[
             NAME,
             field("HOST", "spec.hostRef.name"),

@@ -115,7 +115,9 @@ impl Filter {
             Filter::Device => ("DEVICE", "Only those on this node, network device or rack."),
             Filter::Type => ("WORD", "Only those of this type, in any case."),
             Filter::Role => ("WORD", "Only those with this role, in any case."),
-            Filter::Lifecycle => ("WORD", "Only those in this state of life, in any case: planned, active, failed…"),
+            Filter::Lifecycle => {
+                ("WORD", "Only those in this state of life, in any case: planned, active, failed…")
+            }
             Filter::Port => ("PORT", "Only those that end at this port."),
             Filter::Host => ("NODE", "Only those on this node."),
         };

@@ -78,7 +78,9 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_spreadsheets_write_them_unless_they_were_rounded() {
-        for (cell, number) in [("42", 42), (" 42 ", 42), ("42.0", 42), ("-3", -3), ("549755813888", 549_755_813_888)] {
+        for (cell, number) in
+            [("42", 42), (" 42 ", 42), ("42.0", 42), ("-3", -3), ("549755813888", 549_755_813_888)]
+        {
             assert_eq!(whole(cell), Ok(number), "{cell}");
         }
         assert!(whole("5.49756E+11").unwrap_err().contains("the spreadsheet has rounded it"));
