@@ -176,6 +176,8 @@ mod tests {
     }
 
     proptest! {
+        // A fleet is large, and its order is what differs.
+        #![proptest_config(ProptestConfig::with_cases(8))]
         #[test]
         fn whatever_order_things_come_in_each_part_refers_only_to_those_before(seed: u64, most in 1_usize..400) {
             let mut desired: Vec<Desired> =

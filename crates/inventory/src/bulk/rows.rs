@@ -76,7 +76,7 @@ mod tests {
         fn what_is_written_reads_the_same(cells in proptest::collection::vec("[a-z,;\t\"\n=é ]{0,6}", 2..5)) {
             prop_assume!(cells.iter().any(|cell| !cell.is_empty()));
             let header = line(&vec!["column".to_owned(); cells.len()]);
-            prop_assert_eq!(parse(&(header + &line(&cells))).unwrap()[1..], [(2, cells)]);
+            prop_assert_eq!(parse(&(header + &line(&cells))).unwrap().pop(), Some((2, cells)));
         }
     }
 

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn names_are_shortened_where_they_are_alike() {
-        assert_eq!(shortened("fra1-a01-panel-1-1-front", 12), "…-1-1-front");
+        assert_eq!(shortened("fra1-a01-panel-1-1-front", 12), "…l-1-1-front");
         assert_eq!(shortened("eth0", 12), "eth0");
     }
 }
