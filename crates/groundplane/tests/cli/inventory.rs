@@ -119,6 +119,24 @@ fn what_the_first_start_says_to_try_works_as_it_stands() {
 }
 
 #[test]
+fn the_manifests_of_the_guides_go_in_one_after_the_other() {
+    let ground = Ground::fresh();
+    for guide in ["model-a-site", "rack-and-cable-a-host"] {
+        let page = format!("{}/../../docs/inventory/{guide}.md", env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(page).unwrap();
+        let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        // What begins with a spec is a part of something.
+        for block in blocks.filter(|block| block.starts_with("apiVersion: ")) {
+            ground.run_with("apply -f -", block);
+        }
+    }
+    let way = ground.run("inventory trace fra1-a01-node01 eth0");
+    assert!(way.contains("Ends at NetworkDevice/fra1-a01-leaf1 xe-0/0/1; 2 m of cable."), "{way}");
+    let way = ground.run("inventory trace fra1-a01-node01 PSU1");
+    assert!(way.contains("Ends at Rack/fra1-a01 feed a"), "{way}");
+}
+
+#[test]
 fn undo_takes_back_what_somebody_did_and_not_what_the_controllers_made_of_it() {
     let ground = Ground::with_fleet();
     let node = "node.inventory.miloapis.com/fra1-a01-node03";
