@@ -164,12 +164,17 @@ async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {
     }
 }
 
-async fn make(client: &Client, plural: &str, name: &str, any: &mut dyn FnMut(&str) -> String) {
+async fn make(client: &Client, plural: &str, name: &str, any: &mut (dyn FnMut(&str) -> String + Send)) {
     let answer = post(client, plural, name, any).await;
     assert_eq!(answer.code, 201, "{plural}: {}", answer.text());
 }
 
-async fn post(client: &Client, plural: &str, name: &str, any: &mut dyn FnMut(&str) -> String) -> Answer {
+async fn post(
+    client: &Client,
+    plural: &str,
+    name: &str,
+    any: &mut (dyn FnMut(&str) -> String + Send),
+) -> Answer {
     let mut to = |plural: &str| json!({"name": any(plural)});
     let (kind, spec): (&str, Value) = match plural {
         "providers" => ("Provider", json!({"displayName": "P", "type": "Transit"})),
