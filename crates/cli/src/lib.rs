@@ -24,7 +24,7 @@ mod server;
 mod session;
 mod tabs;
 
-pub use client::{Answer, Ask, Client, refused, segment};
+pub use client::{Answer, Ask, Client, UNKNOWN_PATH, refused, segment};
 pub use command::Command;
 pub use commands::get::headed;
 pub use commands::plan::show as show_plan;

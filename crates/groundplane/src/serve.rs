@@ -289,15 +289,33 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
     Ok(Some(Audit { log: Arc::new(log), policy }))
 }
 
-/// What there is to see in the demo fleet.
-const TO_TRY: &str = "  groundplane inventory summary
-  groundplane inventory rack show --site fra1 --row A
-  groundplane inventory trace fra1-a01-node01 eth0
-  groundplane inventory impact networkdevice/fra1-spine1
-  groundplane inventory find-space --units 2 --watts 500
-  groundplane inventory export racks -o csv
-  kubectl delete rack fra1-a01    # is refused, and says why
-first, in that terminal:";
+/// What there is to see in the demo fleet; each line works as it stands, in any shell.
+const TO_TRY: [&str; 8] = [
+    "inventory summary",
+    "inventory rack show --site fra1 --row A",
+    "inventory trace fra1-a01-node01 eth0",
+    "inventory impact networkdevice/fra1-spine1",
+    "inventory find-space --units 2 --watts 500",
+    "inventory export racks -o csv",
+    "history rack.inventory.miloapis.com/fra1-a01",
+    "delete rack fra1-a01",
+];
+
+/// How a shell finds this program: by its name where the PATH leads to it, by its place elsewhere.
+fn called() -> String {
+    const NAME: &str = "groundplane";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    match found.and_then(|found| found.canonicalize().ok()).is_some_and(|found| found == own) {
+        true => NAME.to_owned(),
+        false => {
+            let own = own.display().to_string();
+            let is_plain = own.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+            if is_plain { own } else { format!("'{}'", own.replace('\'', "'\\''")) }
+        }
+    }
+}
 
 /// Where clients on this machine reach a listener.
 fn reachable(address: SocketAddr) -> SocketAddr {
@@ -311,10 +329,15 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 #[expect(clippy::print_stdout, reason = "this is what the command gives")]
 fn tell(url: &str, kubeconfig: &std::path::Path, demo: bool) {
     eprintln!("Groundplane is ready at {url}. To use it:");
-    if demo {
-        eprintln!("{TO_TRY}");
-    }
     println!("export KUBECONFIG={}", kubeconfig.display());
+    if demo {
+        let called = called();
+        eprintln!("In another terminal, after that line, look round in the small fleet that is in it:");
+        for line in TO_TRY {
+            eprintln!("  {called} {line}");
+        }
+        eprintln!("The last is refused, and says why. kubectl works too: kubectl get racks");
+    }
 }
 
 async fn wait_for_signal() {

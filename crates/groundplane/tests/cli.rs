@@ -17,6 +17,8 @@ mod finding_the_server;
 mod inventory;
 #[path = "cli/inventory_bulk.rs"]
 mod inventory_bulk;
+#[path = "cli/inventory_elsewhere.rs"]
+mod inventory_elsewhere;
 #[path = "cli/killed.rs"]
 mod killed;
 #[path = "cli/like_kubectl.rs"]

@@ -3,6 +3,8 @@
 pub mod desired;
 pub mod export;
 pub mod import;
+mod parts;
+mod source;
 pub mod transact;
 
 use serde_json::{Map, Value};

@@ -146,11 +146,15 @@ fn show(
             text(&place["freePorts"]),
         ]);
     }
-    match places.is_empty() {
-        true => output::text("No rack has room for it.\n", session)?,
-        false => output::table(&rows, session)?,
-    }
     let ruled_out = answer["ruledOut"].as_array().map(Vec::as_slice).unwrap_or_default();
+    match (places, ruled_out) {
+        ([], []) => {
+            output::text("No rack is there to look in.\n", session)?;
+            session.console.say("hint: \"groundplane inventory racks\" tells where there are any");
+        }
+        ([], _) => output::text("No rack has room for it.\n", session)?,
+        _ => output::table(&rows, session)?,
+    }
     let shown = if shows_all { ruled_out.len() } else { FEW };
     if !ruled_out.is_empty() {
         output::text("\nRuled out\n", session)?;

@@ -1,16 +1,17 @@
 //! `groundplane inventory impact`: what breaks if something goes.
 
-use cli::{Failure, Session};
+use cli::{Client, Failure, Session};
 use serde_json::Value;
 
-use crate::list::kinds;
+use crate::list::select::Selection;
+use crate::list::{Listed, kinds};
 use crate::output::{self, Form};
 
 /// Show what loses power, network or redundancy if a cable, port, device, rack or feed goes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What would go, as KIND/NAME or KIND NAME; kinds: cable, port, node, networkdevice, rack, circuit.
+    /// What would go, as KIND/NAME, KIND NAME, or NAME where only one thing is called so; kinds: cable, port, node, networkdevice, rack, circuit.
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
 
@@ -29,37 +30,67 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane inventory impact networkdevice/fra1-spine1
+  groundplane inventory impact fra1-spine1
   groundplane inventory impact nd fra1-a01-pdu-a
   groundplane inventory impact rack/fra1-a01 --feed A
   groundplane inventory impact cable/fra1-a01-leaf1-up1--fra1-spine1 -o json";
 
+/// The kinds of which it is known what goes with them.
+const KINDS: [&str; 6] = ["NetworkDevice", "Node", "Rack", "Cable", "Port", "Circuit"];
+
+/// The one kind that has an object of this name.
+async fn kind_of(name: &str, as_of: Option<&str>, client: &Client) -> Result<&'static Listed, Failure> {
+    let mut found = Vec::new();
+    for kind in KINDS {
+        let listed = kinds::named(kind)?;
+        let selection = Selection {
+            fields: Some(format!("metadata.name={name}")),
+            as_of: as_of.map(str::to_owned),
+            ..Selection::all(listed.plural)
+        };
+        if !selection.every(client).await?.items.is_empty() {
+            found.push(listed);
+        }
+    }
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Failure::other(format!("nothing that could go is called {name}")).hint(format!(
+            "\"groundplane search {name}\" looks for it everywhere; name a networkdevice, node, rack, cable, port or circuit"
+        ))),
+        several => {
+            let names: Vec<String> =
+                several.iter().map(|listed| format!("{}/{name}", listed.kind.to_lowercase())).collect();
+            Err(Failure::usage(format!("several things are called {name}"))
+                .hint(format!("write which: {}", names.join(", "))))
+        }
+    }
+}
+
 /// Says what would be lost.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml, Form::Name])?;
-    let (kind, name) = match arguments.words.as_slice() {
-        [one] => one.split_once('/').ok_or_else(|| {
-            Failure::usage(format!("of which kind is {one}?")).hint(format!(
-                "write KIND/NAME, as networkdevice/{one}; \"groundplane search {one}\" tells the kind"
-            ))
-        })?,
-        [kind, name, ..] => (kind.as_str(), name.as_str()),
+    let as_of = output::moment(arguments.as_of.as_deref())?;
+    let client = session.client().await?;
+    let (listed, name) = match arguments.words.as_slice() {
+        [one] => match one.split_once('/') {
+            Some((kind, name)) => (kinds::named(kind)?, name),
+            None => (kind_of(one, as_of.as_deref(), &client).await?, one.as_str()),
+        },
+        [kind, name, ..] => (kinds::named(kind)?, name.as_str()),
         [] => return Err(Failure::usage("name what would go, as KIND/NAME")),
     };
-    let listed = kinds::named(kind)?;
     if arguments.feed.is_some() && listed.kind != "Rack" {
         return Err(Failure::usage("--feed is for racks: groundplane inventory impact rack/NAME --feed A"));
     }
-    if !["Cable", "Port", "Node", "NetworkDevice", "Rack", "Circuit"].contains(&listed.kind) {
+    if !KINDS.contains(&listed.kind) {
         return Err(Failure::usage(format!("what goes with a {} is not worked out", listed.kind))
             .hint("name a cable, port, node, networkdevice, rack or circuit; \"groundplane referrers\" tells who points at anything"));
     }
     let ask = output::question(listed.plural, name, "impact")
         .query_if("feed", arguments.feed.as_deref())
-        .query_if("asOf", output::moment(arguments.as_of.as_deref())?);
-    let client = session.client().await?;
+        .query_if("asOf", as_of);
     if form == Form::Table {
-        let text = output::answer_text(&client, ask, "text/plain").await?;
+        let text = output::answer_text(&client, ask).await?;
         return output::text(&text, session);
     }
     let answer = output::answer(&client, ask).await?;

@@ -8,6 +8,7 @@ mod bulk;
 mod find_space;
 mod impact;
 mod list;
+mod locally;
 mod output;
 mod plugin;
 mod rack;

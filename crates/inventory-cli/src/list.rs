@@ -4,14 +4,16 @@ mod columns;
 mod filter;
 pub mod get;
 pub mod kinds;
+pub mod select;
 
-use clap::{Arg, ArgMatches, Command};
-use cli::{Ask, Client, Failure, Session};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use cli::{Failure, Session};
 use serde_json::{Value, json};
 
 use crate::output::{self, Form, LISTED};
 use columns::Column;
 use filter::Filter;
+use select::Selection;
 
 /// A kind, how it is called, what it is filtered by and what is shown of it.
 pub struct Listed {
@@ -38,8 +40,12 @@ pub fn all() -> &'static [Listed] {
 #[derive(Debug)]
 pub struct Arguments {
     plural: &'static str,
+    names: Vec<String>,
     filters: Vec<(Filter, String)>,
+    labels: Option<String>,
+    fields: Option<String>,
     output: Option<String>,
+    no_headers: bool,
     as_of: Option<String>,
 }
 
@@ -47,7 +53,7 @@ pub struct Arguments {
 pub fn commands() -> impl Iterator<Item = Command> {
     all().iter().map(|listed| {
         let command = Command::new(listed.plural).about(listed.about).after_help(format!(
-            "Examples:\n  groundplane inventory {}\n  groundplane inventory {}",
+            "Examples:\n  groundplane inventory {0}\n  groundplane inventory {1}\n  groundplane inventory {0} -l team=core -o yaml",
             listed.plural, listed.example
         ));
         let command = listed
@@ -60,14 +66,28 @@ pub fn commands() -> impl Iterator<Item = Command> {
     })
 }
 
-/// The flags of every list.
-fn common() -> [Arg; 2] {
+/// What every list takes.
+fn common() -> [Arg; 6] {
     [
+        Arg::new("names").value_name("NAME").num_args(0..).help("Only those with these names."),
+        Arg::new("selector")
+            .long("selector")
+            .short('l')
+            .value_name("LABELS")
+            .help("Only those with these labels, as in team=core."),
+        Arg::new("field-selector")
+            .long("field-selector")
+            .value_name("FIELDS")
+            .help("Only those with these fields, as in spec.serial=CZJ123456."),
         Arg::new("output")
             .long("output")
             .short('o')
             .value_name("FORM")
             .help("The form: table, wide, json, yaml, name."),
+        Arg::new("no-headers")
+            .long("no-headers")
+            .action(ArgAction::SetTrue)
+            .help("Leave the headings of the table out."),
         Arg::new("as-of").long("as-of").value_name("TIME|REVISION").help(
             "How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.",
         ),
@@ -91,8 +111,12 @@ impl Arguments {
         let given = filters.iter().filter_map(|filter| Some((*filter, text(filter.name())?)));
         Arguments {
             plural: listed.plural,
+            names: matches.get_many::<String>("names").into_iter().flatten().cloned().collect(),
             filters: given.collect(),
+            labels: text("selector"),
+            fields: text("field-selector"),
             output: text("output"),
+            no_headers: matches.get_flag("no-headers"),
             as_of: text("as-of"),
         }
     }
@@ -108,20 +132,38 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     let Some(listed) = all().iter().find(|listed| listed.plural == arguments.plural) else { return Ok(()) };
     let client = session.client().await?;
-    let mut ask = Ask::get(format!("{}/{}", output::ROOT, listed.plural)).query_if("asOf", as_of);
-    let (mut labels, mut fields) = (Vec::new(), Vec::new());
+    if as_of.is_some() {
+        output::keeps_a_past(session).await?;
+    }
+    let (mut labels, mut fields): (Vec<String>, Vec<String>) =
+        (arguments.labels.into_iter().collect(), arguments.fields.into_iter().collect());
+    if let [only] = arguments.names.as_slice() {
+        fields.push(format!("metadata.name={only}"));
+    }
     for (filter, value) in &arguments.filters {
         filter.select(listed.kind, value, &mut labels, &mut fields);
     }
-    ask = ask.query_if("labelSelector", (!labels.is_empty()).then(|| labels.join(",")));
-    ask = ask.query_if("fieldSelector", (!fields.is_empty()).then(|| fields.join(",")));
-    let items = every(&client, &ask).await.map_err(|failure| {
-        failure.during(&format!("could not list {}", listed.plural)).without("inventory")
-    })?;
-    print(listed, form, items, session)
+    let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(","));
+    let selection =
+        Selection { plural: listed.plural, labels: joined(labels), fields: joined(fields), as_of };
+    let mut items = selection.every(&client).await?.items;
+    let name = |item: &Value| item["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    if !arguments.names.is_empty() {
+        items.retain(|item| arguments.names.contains(&name(item)));
+    }
+    print(listed, form, !arguments.no_headers, &items, session)?;
+    let is_missing = |wanted: &&String| !items.iter().any(|item| name(item) == **wanted);
+    let missing = arguments.names.iter().filter(is_missing);
+    Failure::all(missing.map(|name| output::not_found(listed.plural, name)).collect())
 }
 
-fn print(listed: &Listed, form: Form, items: Vec<Value>, session: &mut Session) -> Result<(), Failure> {
+fn print(
+    listed: &Listed,
+    form: Form,
+    is_headed: bool,
+    items: &[Value],
+    session: &mut Session,
+) -> Result<(), Failure> {
     match form {
         Form::Json | Form::Yaml => {
             let list = json!({
@@ -141,34 +183,11 @@ fn print(listed: &Listed, form: Form, items: Vec<Value>, session: &mut Session) 
             let shown: Vec<&Column> = listed.columns.iter().chain(wide).collect();
             let mut rows = vec![shown.iter().map(|column| column.head.to_owned()).collect::<Vec<String>>()];
             rows.extend(items.iter().map(|item| shown.iter().map(|column| column.cell(item)).collect()));
+            if !is_headed && rows.len() > 1 {
+                rows.remove(0);
+                return output::text(&inventory::questions::table(&rows), session);
+            }
             output::table(&rows, session)
         }
-    }
-}
-
-/// All objects of a list, page by page; they come by name.
-pub async fn every(client: &Client, ask: &Ask) -> Result<Vec<Value>, Failure> {
-    let (mut items, mut resume) = (Vec::new(), None::<String>);
-    loop {
-        let mut page = ask.clone().query("limit", "500");
-        page = page.query_if("continue", resume.take());
-        let mut found = client.value(&page).await?;
-        let next = found["metadata"]["continue"].as_str().unwrap_or("").to_owned();
-        let of = (found["apiVersion"].take(), found["kind"].take());
-        let kind = of.1.as_str().and_then(|kind| kind.strip_suffix("List")).unwrap_or("").to_owned();
-        if let Some(Value::Array(page)) = found.get_mut("items").map(Value::take) {
-            items.extend(page.into_iter().map(|mut item| {
-                item["apiVersion"] = of.0.clone();
-                item["kind"] = kind.clone().into();
-                if let Some(metadata) = item["metadata"].as_object_mut() {
-                    metadata.remove("managedFields");
-                }
-                item
-            }));
-        }
-        if next.is_empty() {
-            return Ok(items);
-        }
-        resume = Some(next);
     }
 }

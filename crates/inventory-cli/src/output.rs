@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use cli::{Ask, Client, Failure, Session};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::locally;
 
 /// Where the inventory is served.
 pub const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
@@ -75,16 +77,53 @@ pub fn table(rows: &[Vec<String>], session: &mut Session) -> Result<(), Failure>
 
 /// Asks a question in JSON.
 pub async fn answer(client: &Client, ask: Ask) -> Result<Value, Failure> {
-    client.value(&ask).await.map_err(explained)
+    match client.value(&ask).await {
+        Err(failure) if locally::is_unknown(&failure) => locally::value(client, &ask).await,
+        answer => answer.map_err(explained),
+    }
 }
 
-/// Asks for a drawing or a text, and gives it as it comes.
-pub async fn answer_text(client: &Client, ask: Ask, media: &str) -> Result<String, Failure> {
-    let answer = client.answer(&ask.accept(media)).await?;
-    if !(200..300).contains(&answer.code) {
-        return Err(explained(cli::refused(&answer)));
+/// Asks for a text, and gives it as it comes.
+pub async fn answer_text(client: &Client, ask: Ask) -> Result<String, Failure> {
+    as_it_comes(client, ask.accept("text/plain"), krm::kind::Form::Text).await
+}
+
+/// Asks for a drawing, and gives it as it comes.
+pub async fn answer_drawing(client: &Client, ask: Ask) -> Result<String, Failure> {
+    as_it_comes(client, ask.accept("image/svg+xml"), krm::kind::Form::Svg).await
+}
+
+async fn as_it_comes(client: &Client, ask: Ask, form: krm::kind::Form) -> Result<String, Failure> {
+    let answer = client.answer(&ask).await?;
+    if (200..300).contains(&answer.code) {
+        return Ok(String::from_utf8_lossy(&answer.body).into_owned());
     }
-    Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    match cli::refused(&answer) {
+        failure if locally::is_unknown(&failure) => locally::text(client, &ask, form).await,
+        failure => Err(explained(failure)),
+    }
+}
+
+/// That there is no such object, as the server says it, with what to do next.
+pub fn not_found(plural: &str, name: &str) -> Failure {
+    let group = inventory::kinds::GROUP;
+    let message = format!("{plural}.{group} {} not found", krm::field::quote(name));
+    let details = json!({"name": name, "group": group, "kind": plural});
+    let status = json!({
+        "kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound", "message": message, "details": details,
+    });
+    explained(Failure::Server(Box::new(cli::Refusal { status, during: None })))
+}
+
+/// Fails on servers that would answer of the present when they are asked of the past.
+pub async fn keeps_a_past(session: &mut Session) -> Result<(), Failure> {
+    match session.discovery().await?.has_transactions() {
+        true => Ok(()),
+        false => Err(Failure::other(
+            "this server keeps no past: it is another Kubernetes, or an older Groundplane",
+        )
+        .hint("without --as-of it tells how it is now")),
+    }
 }
 
 /// A refusal with what to do next.
@@ -93,8 +132,7 @@ fn explained(failure: Failure) -> Failure {
     let details = refusal.status["details"].clone();
     match (refusal.reason(), details["kind"].as_str(), details["name"].as_str()) {
         ("NotFound", Some(plural), Some(name)) if !name.is_empty() => failure.hint(format!(
-            "\"groundplane search {name}\" looks for it everywhere; \"groundplane get {plural}.{}\" lists them",
-            inventory::kinds::GROUP
+            "\"groundplane search {name}\" looks for it everywhere; \"groundplane inventory {plural}\" lists them"
         )),
         ("NotFound", ..) => failure.without("inventory"),
         _ => failure,

@@ -90,7 +90,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         .query_if("asOf", output::moment(asked.as_of.as_deref())?);
     let client = session.client().await?;
     if form == Form::Svg {
-        let drawing = output::answer_text(&client, ask, "image/svg+xml").await?;
+        let drawing = output::answer_drawing(&client, ask).await?;
         return output::text(&drawing, session);
     }
     let answer = output::answer(&client, ask).await?;

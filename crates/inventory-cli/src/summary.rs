@@ -29,6 +29,6 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         let answer = output::answer(&client, ask).await?;
         return output::value(form, &answer, session);
     }
-    let text = output::answer_text(&client, ask, "text/plain").await?;
+    let text = output::answer_text(&client, ask).await?;
     output::text(&text, session)
 }

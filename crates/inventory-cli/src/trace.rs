@@ -1,10 +1,10 @@
 //! `groundplane inventory trace`: where the cable in a port goes.
 
-use cli::{Ask, Failure, Session};
+use cli::{Ask, Client, Failure, Session};
 use serde_json::Value;
 
-use crate::list;
-use crate::output::{self, Form, ROOT};
+use crate::list::select::Selection;
+use crate::output::{self, Form};
 
 /// Follow a port: cable by cable, through panels and circuits, and for power from feed to supply.
 ///
@@ -47,28 +47,61 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let port = match &arguments.label {
         None => arguments.port.clone(),
         Some(label) => {
-            let ports = Ask::get(format!("{ROOT}/ports"))
-                .query("fieldSelector", format!("spec.deviceRef.name={}", arguments.port))
-                .query_if("asOf", as_of.clone());
-            labelled(&list::every(&client, &ports).await?, &arguments.port, label)?
+            let ports = ports_of(&arguments.port, as_of.clone()).every(&client).await?.items;
+            labelled(&ports, &arguments.port, label)?
         }
     };
-    let ask = output::question("ports", &port, "trace").query_if("asOf", as_of);
+    let ask = output::question("ports", &port, "trace").query_if("asOf", as_of.clone());
+    let followed = follow(form, &client, ask, session).await;
+    match followed {
+        Err(failure) if failure.is_not_found() && arguments.label.is_none() => {
+            let ports = ports_of(&port, as_of).every(&client).await?.items;
+            Err(which_port(failure, &ports, &port))
+        }
+        followed => followed,
+    }
+}
+
+/// The ports of a device.
+fn ports_of(device: &str, as_of: Option<String>) -> Selection {
+    let fields = Some(format!("spec.deviceRef.name={device}"));
+    Selection { fields, as_of, ..Selection::all("ports") }
+}
+
+/// Whoever names a device is told which ports it has.
+fn which_port(failure: Failure, ports: &[Value], device: &str) -> Failure {
+    let labels: Vec<&str> = ports.iter().filter_map(|port| port["spec"]["name"].as_str()).collect();
+    match labels.first() {
+        None => failure,
+        Some(first) => Failure::other(format!("{device} is a device; which of its ports?")).hint(format!(
+            "groundplane inventory trace {device} {}; it has {}",
+            shell_word(first),
+            labels.join(", ")
+        )),
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    if word.contains(char::is_whitespace) { format!("\"{word}\"") } else { word.to_owned() }
+}
+
+async fn follow(form: Form, client: &Client, ask: Ask, session: &mut Session) -> Result<(), Failure> {
     match form {
         Form::Svg => {
-            let drawing = output::answer_text(&client, ask, "image/svg+xml").await?;
+            let drawing = output::answer_drawing(client, ask).await?;
             output::text(&drawing, session)
         }
         Form::Table | Form::Wide => {
-            let text = output::answer_text(&client, ask, "text/plain").await?;
+            let text = output::answer_text(client, ask).await?;
             output::text(&text, session)
         }
         Form::Json | Form::Yaml => {
-            let answer = output::answer(&client, ask).await?;
+            let answer = output::answer(client, ask).await?;
             output::value(form, &answer, session)
         }
         Form::Name => {
-            let answer = output::answer(&client, ask).await?;
+            let answer = output::answer(client, ask).await?;
             let ends = answer["ends"].as_array().into_iter().flatten().filter_map(Value::as_str);
             output::names(ends.map(|end| ("Port", end)), session)
         }

@@ -33,7 +33,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         let answer = output::answer(&client, ask).await?;
         return output::value(form, &answer, session);
     }
-    let text = output::answer_text(&client, ask, "text/plain").await?;
+    let text = output::answer_text(&client, ask).await?;
     let text = if text.is_empty() { "No matching inventory found.\n".to_owned() } else { text };
     output::text(&text, session)
 }

@@ -1,5 +1,6 @@
 //! Bulk: all objects of a kind as a spreadsheet, and back. A row is an object, found by its name; a column is a field.
 
+mod cells;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,8 @@ use krm::Object;
 use krm::kind::Kind;
 use krm::schema::{JsonType, Node};
 use serde_json::{Map, Value};
+
+pub use cells::text;
 
 /// What is wrong with a cell, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,13 +39,39 @@ pub struct Row {
     pub number: usize,
     /// The object, with what its cells say.
     pub object: Object,
-    /// The columns there are, besides that of the name; those without a value in the object were empty cells.
-    pub given: Vec<String>,
+    /// The revision of which the spreadsheet was written, where it says so.
+    pub revision: Option<String>,
+    /// The fields there are columns for, each with the text of its cell; an empty one clears the field.
+    pub given: Vec<(String, String)>,
 }
 
-/// The columns of a kind: its name, its labels, and every field of `spec`. Lists and maps are JSON in one cell.
+impl Row {
+    /// Whether an object has in a field what the row says: the same text, or another spelling of the same.
+    pub fn is_so(&self, object: &Object, column: &str, cell: &str) -> bool {
+        text(object, column) == cell || self.value(column) == value_at(object, column)
+    }
+
+    /// What the row says of a field; nothing where its cell is empty.
+    pub fn value(&self, column: &str) -> Option<&Value> {
+        value_at(&self.object, column)
+    }
+}
+
+/// Where the field of a column stands in an object.
+pub fn path(column: &str) -> &str {
+    if column == "labels" { "metadata.labels" } else { column }
+}
+
+fn value_at<'a>(object: &'a Object, column: &str) -> Option<&'a Value> {
+    object.at(path(column))
+}
+
+/// What every spreadsheet begins with: which object, as of when, and its labels.
+const FIRST: [&str; 3] = ["name", "revision", "labels"];
+
+/// The columns of a kind: its name, the revision, its labels, and every field of `spec`. Lists and maps are JSON in one cell.
 pub fn columns(kind: &Kind) -> Vec<String> {
-    let mut columns = vec!["name".to_owned(), "labels".to_owned()];
+    let mut columns = FIRST.map(str::to_owned).to_vec();
     if let Some(spec) = kind.stored().schema.root().property("spec") {
         flatten(spec, "spec", &mut columns);
     }
@@ -59,12 +88,12 @@ fn flatten(node: &Node, path: &str, columns: &mut Vec<String>) {
     }
 }
 
-/// Objects as CSV: a header, then a row for each. Columns that nobody fills are left out.
-pub fn write(kind: &Kind, objects: &[Object]) -> String {
+/// Objects as CSV: a header, then a row for each. Columns that nobody fills are left out; so is the revision at which all
+/// of them were so, where there is none.
+pub fn write(kind: &Kind, objects: &[Object], revision: Option<&str>) -> String {
     let cell = |object: &Object, column: &str| match column {
-        "name" => object.name().to_owned(),
-        "labels" => own_labels(object),
-        path => object.at(path).map(shown).unwrap_or_default(),
+        "revision" => revision.unwrap_or_default().to_owned(),
+        column => text(object, column),
     };
     let is_used =
         |column: &String| column == "name" || objects.iter().any(|object| !cell(object, column).is_empty());
@@ -77,40 +106,37 @@ pub fn write(kind: &Kind, objects: &[Object]) -> String {
     text
 }
 
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// Labels as `key=value;key=value`, without those that the controllers keep.
-fn own_labels(object: &Object) -> String {
-    let own = object.labels().filter(|(key, _)| !crate::topology::ALL.contains(key));
-    own.map(|(key, value)| format!("{key}={value}")).collect::<Vec<String>>().join(";")
-}
-
 /// The rows of a spreadsheet, or everything that is wrong with it as a spreadsheet.
 pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     let mut rows = rows::parse(text).map_err(|fault| vec![fault])?.into_iter();
     let Some((_, header)) = rows.next() else {
-        let problem = format!("there is no header; begin with name,{}", columns(kind)[2..].join(","));
+        let problem =
+            format!("there is no header; begin with name,{}", columns(kind)[FIRST.len()..].join(","));
         return Err(vec![Fault { row: 1, column: String::new(), problem }]);
     };
+    let header: Vec<String> = header.iter().map(|column| column.trim().to_owned()).collect();
     let mut faults = header_faults(kind, &header);
     if !faults.is_empty() {
         return Err(faults);
     }
-    let given: Vec<String> = header.iter().filter(|column| *column != "name").cloned().collect();
     let (mut found, mut seen) = (Vec::new(), BTreeMap::new());
-    for (row, cells) in rows {
+    for (row, mut cells) in rows {
         let object = object(kind, &header, &cells, row, &mut faults);
         if let Some(first) = seen.insert(object.name().to_owned(), row) {
             let problem =
                 format!("{} is in row {first} already; a name is that of one object", object.name());
             faults.push(Fault { row, column: "name".into(), problem });
         }
-        found.push(Row { number: row, object, given: given.clone() });
+        cells.resize(header.len(), String::new());
+        let (mut given, mut revision) = (Vec::new(), None);
+        for (column, cell) in header.iter().zip(cells) {
+            match column.as_str() {
+                "name" => {}
+                "revision" => revision = Some(cell).filter(|cell| !cell.is_empty()),
+                column => given.push((column.to_owned(), cell)),
+            }
+        }
+        found.push(Row { number: row, object, revision, given });
     }
     if faults.is_empty() { Ok(found) } else { Err(faults) }
 }
@@ -118,10 +144,19 @@ pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
 /// What is wrong with a row that is to be an object of its own: what it lacks, and values that are not allowed.
 pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
     let value = Value::Object(row.object.0.clone());
-    let errors = kind.stored().schema.validate(&value, None).into_iter();
-    errors
-        .map(|error| Fault { row: row.number, column: error.field.clone(), problem: error.message() })
-        .collect()
+    let fault = |error: krm::field::FieldError| {
+        let below = format!("{}.", error.field);
+        let inner = columns(kind).into_iter().find(|column| column.starts_with(&below));
+        let column = inner.unwrap_or_else(|| error.field.clone());
+        let is_given = row.given.iter().any(|(given, _)| *given == column);
+        let problem = match error.message() {
+            message if message != "Required value" => message,
+            message if is_given => format!("{message}; fill the cell"),
+            message => format!("{message}; add the column, {} is new", row.object.name()),
+        };
+        Fault { row: row.number, column, problem }
+    };
+    kind.stored().schema.validate(&value, None).into_iter().map(fault).collect()
 }
 
 fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
@@ -158,11 +193,15 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
         let mut fault = |problem: String| faults.push(Fault { row, column: column.clone(), problem });
         match column.as_str() {
             "name" => object.set_meta("name", Some(cell.as_str().into())),
-            "labels" => match labels(cell) {
+            "revision" if cell.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            "revision" => {
+                fault(format!("{cell:?} is no revision; leave it as it was exported, or remove the column"))
+            }
+            "labels" => match cells::labels(cell) {
                 Ok(labels) => object.set_meta("labels", Some(labels.into())),
                 Err(problem) => fault(problem),
             },
-            path => match typed(node_at(kind, path), cell) {
+            path => match cells::typed(node_at(kind, path), cell) {
                 Ok(value) => put(&mut spec, path.trim_start_matches("spec."), value),
                 Err(problem) => fault(problem),
             },
@@ -179,41 +218,12 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
     object
 }
 
-fn labels(cell: &str) -> Result<Map<String, Value>, String> {
-    let pair = |pair: &str| match pair.split_once('=') {
-        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().into())),
-        None => Err(format!("{pair:?} is no label; write key=value;key=value")),
-    };
-    cell.split(';').filter(|part| !part.trim().is_empty()).map(pair).collect()
-}
-
 fn node_at<'a>(kind: &'a Kind, path: &str) -> Option<&'a Node> {
     let mut node = kind.stored().schema.root();
     for step in path.split('.') {
         node = node.property(step)?;
     }
     Some(node)
-}
-
-/// A cell as the type of its field.
-fn typed(node: Option<&Node>, cell: &str) -> Result<Value, String> {
-    match node.and_then(Node::json_type) {
-        Some(JsonType::Integer) => {
-            cell.parse::<i64>().map(Value::from).map_err(|_| format!("{cell:?} is no whole number"))
-        }
-        Some(JsonType::Number) => {
-            let number = cell.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
-            number.map(Value::Number).ok_or_else(|| format!("{cell:?} is no number"))
-        }
-        Some(JsonType::Boolean) => match cell.to_lowercase().as_str() {
-            "true" | "yes" => Ok(Value::Bool(true)),
-            "false" | "no" => Ok(Value::Bool(false)),
-            _ => Err(format!("{cell:?} is neither true nor false")),
-        },
-        Some(JsonType::Array | JsonType::Object) => serde_json::from_str(cell)
-            .map_err(|error| format!("it is to be JSON, such as [{{\"name\":\"A\"}}]: {error}")),
-        Some(JsonType::String) | None => Ok(Value::from(cell)),
-    }
 }
 
 fn put(map: &mut Map<String, Value>, path: &str, value: Value) {
@@ -239,9 +249,13 @@ mod tests {
         for kind in crate::kinds::all() {
             let of_kind: Vec<Object> =
                 objects.iter().filter(|object| object.kind() == kind.names.kind).cloned().collect();
-            let text = write(&kind, &of_kind);
+            let text = write(&kind, &of_kind, Some("7"));
             let back = read(&kind, &text).unwrap_or_else(|faults| panic!("{}: {faults:?}", kind.names.kind));
             assert!(back.iter().all(|row| faults_of_new(&kind, row).is_empty()), "{text}");
+            assert!(back.iter().all(|row| row.revision.as_deref() == Some("7")), "{text}");
+            for (row, object) in back.iter().zip(&of_kind) {
+                assert!(row.given.iter().all(|(column, cell)| row.is_so(object, column, cell)), "{text}");
+            }
             let back: Vec<Object> = back.into_iter().map(|row| row.object).collect();
             assert_eq!(back, of_kind, "{text}");
         }
@@ -262,7 +276,7 @@ mod tests {
             "name,spec.heightU,spec.siteRef.name,spec.powerFeeds\nr1,tall,s,\n,42,s,\nr3,42,s,A\nr4,42,,\nr4,42,s,\n",
         );
         for line in [
-            "row 2, column spec.heightU: \"tall\" is no whole number",
+            "row 2, column spec.heightU: \"tall\" is no whole number; write digits, as 42",
             "row 3, column name: it is empty; which object is this?",
             "row 4, column spec.powerFeeds: it is to be JSON, such as [{\"name\":\"A\"}]",
             "row 6, column name: r4 is in row 5 already; a name is that of one object",
@@ -270,11 +284,13 @@ mod tests {
             assert!(faults.contains(line), "{line}\n in\n{faults}");
         }
         let rows = read(&racks, "name,spec.heightU,spec.row\nr4,42,\n").unwrap();
-        assert_eq!(rows[0].given, ["spec.heightU", "spec.row"]);
+        let given: Vec<&str> = rows[0].given.iter().map(|(column, _)| column.as_str()).collect();
+        assert_eq!(given, ["spec.heightU", "spec.row"]);
         assert_eq!(
             faults_of_new(&racks, &rows[0])[0].to_string(),
-            "row 2, column spec.siteRef: Required value"
+            "row 2, column spec.siteRef.name: Required value; add the column, r4 is new"
         );
+        assert!(told("name,revision\nr1,then\n").contains("row 2, column revision: \"then\" is no revision"));
         assert_eq!(told("name,spec.row\nr1,\"A\n"), "row 2: a quoted cell has no end; close it with \"");
     }
 }

@@ -53,7 +53,7 @@ const CITIES: [(&str, &str, &str, f64, f64); 12] = [
 
 /// All objects of a fleet, each after those it refers to.
 pub fn fleet(size: Size, seed: u64) -> Vec<Object> {
-    let mut fleet = Fleet { objects: Vec::new(), chance: Chance::new(seed), serial: 0 };
+    let mut fleet = Fleet { objects: Vec::new(), chance: Chance::new(seed), serial: 0, cables: 0 };
     for (name, display, kind) in [
         ("equinix", "Equinix", "Colocation"),
         ("arelion", "Arelion", "Transit"),
@@ -79,6 +79,7 @@ struct Fleet {
     objects: Vec<Object>,
     chance: Chance,
     serial: u32,
+    cables: u32,
 }
 
 impl Fleet {
@@ -100,8 +101,10 @@ impl Fleet {
     }
 
     fn cable(&mut self, name: &str, ends: [&str; 2], media: &str, metres: u32) {
+        self.cables += 1;
         let ends: Vec<Value> = ends.iter().map(|end| json!({"name": end})).collect();
-        let spec = json!({"endpoints": ends, "media": media, "lengthM": metres.to_string(), "label": name.to_uppercase()});
+        let label = format!("C-{:05}", self.cables);
+        let spec = json!({"endpoints": ends, "media": media, "lengthM": metres.to_string(), "label": label});
         self.add("Cable", name, spec);
     }
 

@@ -10,6 +10,7 @@ pub mod controllers;
 pub mod demo;
 pub mod graph;
 pub mod kinds;
+pub mod memory;
 pub mod power;
 pub mod questions;
 pub mod topology;

@@ -20,7 +20,7 @@ const PAGE: usize = 50;
 pub enum Target {
     /// To what the object was right after a revision.
     Revision(String),
-    /// To what it was before its last so many changes.
+    /// To what it was before the last so many changes that somebody made; those of controllers are not counted.
     Steps(u32),
 }
 
@@ -75,7 +75,8 @@ impl Back {
                 };
                 let before = Object::from_value(revision::read(call, &key, before)?).unwrap_or_default();
                 let after = Object::from_value(revision::read(call, &key, after)?).unwrap_or_default();
-                if wanted(call, &before) != wanted(call, &after) {
+                // What a controller made of a change goes back with it.
+                if !is_of_a_controller(&change.user) && wanted(call, &before) != wanted(call, &after) {
                     counted += 1;
                 }
                 if counted == steps {
@@ -88,6 +89,13 @@ impl Back {
             }
         }
     }
+}
+
+/// Whether a change was made by a part of the system, not by somebody who would take it back: the administrator and
+/// service accounts are called `system:` too, and are somebody.
+fn is_of_a_controller(user: &str) -> bool {
+    user.strip_prefix("system:")
+        .is_some_and(|part| !matches!(part, "admin" | "anonymous") && !part.starts_with("serviceaccount:"))
 }
 
 fn too_few(call: &Call, counted: u32, pruned: bool) -> Status {

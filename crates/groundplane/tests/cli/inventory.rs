@@ -19,9 +19,12 @@ fn what_is_asked_of_an_inventory_on_a_terminal_and_in_a_pipe() {
         "sites --region eu-central",
         "clusters --site ams1",
         "nodes --site fra1 --cluster fra1-compute",
+        "nodes --rack fra1-a02 --role controlplane",
+        "nodes fra1-a01-node01 nobody --no-headers",
         "nodes --region nowhere",
         "racks --site fra1",
         "racks --site fra1 -o wide",
+        "racks --region eu-west --row A --lifecycle active -o name",
         "networkdevices --rack fra1-a01",
         "ports --device fra1-a01-node01 --type optical",
         "cables --port fra1-a01-node01-eth0",
@@ -39,15 +42,18 @@ fn what_is_asked_of_an_inventory_on_a_terminal_and_in_a_pipe() {
         "trace fra1-a01-node01-eth0",
         "trace fra1-a01-leaf1 et-0/0/48",
         "trace fra1-a01-leaf1 et-9",
+        "trace fra1-a01-node01",
         "trace fra1-border1-et0",
         "impact networkdevice/fra1-spine1",
         "impact nd fra1-a01-pdu-a",
         "impact rack/fra1-a01 --feed A",
         "impact cable/fra1-a01-node01-eth0--fra1-a01-leaf1",
-        "impact fra1-spine1",
+        "impact fra1-a01-node02",
+        "impact nobody",
         "impact site/fra1",
         "find-space --units 2 --watts 500 --ports 1 --count 2 --spread rack --site fra1",
         "find-space --units 41",
+        "find-space --site nowhere",
     ] {
         let line = format!("inventory {line}");
         let (text, code) = shown(&ground, &line, 100, false);
@@ -79,7 +85,7 @@ fn answers_for_programs_are_json_yaml_names_and_drawings() {
     let rack = json("inventory rack show fra1-a01 -o json");
     assert_eq!((rack["kind"].as_str(), rack["heightU"].as_i64()), (Some("RackElevation"), Some(42)));
     let drawing = ground.run("inventory rack show fra1-a01 fra1-a02 -o svg");
-    assert!(drawing.starts_with("<svg") && drawing.matches("(fra1)").count() == 2, "{drawing}");
+    assert!(drawing.starts_with("<svg") && drawing.matches("class=\"title\"").count() == 2, "{drawing}");
     assert!(ground.run("inventory trace fra1-a01-leaf1-up1 -o svg").contains("fra1-spine1"));
     assert_eq!(
         ground.run("inventory trace fra1-a01-node01-eth0 -o name"),
@@ -89,6 +95,65 @@ fn answers_for_programs_are_json_yaml_names_and_drawings() {
     assert_eq!(lost.lines().count(), 8, "{lost}");
     assert_eq!(json("inventory kinds -o json")["kinds"].as_array().unwrap().len(), 12);
     assert_eq!(json("inventory summary -o json")["kind"], "InventorySummary");
+}
+
+#[test]
+fn what_the_first_start_says_to_try_works_as_it_stands() {
+    let ground = Ground::with_fleet();
+    let said = ground.server.said();
+    let lines: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+    assert!(lines.len() >= 6 && lines.iter().all(|line| line.contains("groundplane ")), "{said}");
+    let (last, others) = lines.split_last().unwrap();
+    let typed = |line: &str| {
+        let words = ["-c".to_owned(), line.to_owned()];
+        let mut command = ground.command(std::path::Path::new("/bin/sh"), &words);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for line in others {
+        let (code, why) = typed(line);
+        assert_eq!(code, Some(0), "{line}: {why}");
+    }
+    let (code, why) = typed(last);
+    assert_eq!((code, why.contains("cannot delete Rack fra1-a01: ")), (Some(1), true), "{last}: {why}");
+}
+
+#[test]
+fn the_manifests_of_the_guides_go_in_one_after_the_other() {
+    let ground = Ground::fresh();
+    for guide in ["model-a-site", "rack-and-cable-a-host"] {
+        let page = format!("{}/../../docs/inventory/{guide}.md", env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(page).unwrap();
+        let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        // What begins with a spec is a part of something.
+        for block in blocks.filter(|block| block.starts_with("apiVersion: ")) {
+            ground.run_with("apply -f -", block);
+        }
+    }
+    let way = ground.run("inventory trace fra1-a01-node01 eth0");
+    assert!(way.contains("Ends at NetworkDevice/fra1-a01-leaf1 xe-0/0/1; 2 m of cable."), "{way}");
+    let way = ground.run("inventory trace fra1-a01-node01 PSU1");
+    assert!(way.contains("Ends at Rack/fra1-a01 feed a"), "{way}");
+}
+
+#[test]
+fn undo_takes_back_what_somebody_did_and_not_what_the_controllers_made_of_it() {
+    let ground = Ground::with_fleet();
+    let node = "node.inventory.miloapis.com/fra1-a01-node03";
+    let place = |node: &str| {
+        let labels = "{.metadata.labels.topology\\.inventory\\.miloapis\\.com/rack}";
+        ground.run(&format!("get {node} -o 'jsonpath={{.spec.placement.rackRef.name}} {labels}'"))
+    };
+    let spec = "{\"spec\":{\"placement\":{\"rackRef\":{\"name\":\"fra1-a02\"},\"startUnit\":20}}}";
+    ground.run(&format!("patch {node} --type merge -p '{spec}'"));
+    ground.until(&format!("get {node} --show-labels"), "miloapis.com/rack=fra1-a02");
+    ground.run(&format!("undo {node}"));
+    ground.until(&format!("get {node} --show-labels"), "miloapis.com/rack=fra1-a01");
+    assert_eq!(place(node), "fra1-a01 fra1-a01");
+    // And the undo is somebody's change like any other.
+    ground.run(&format!("undo {node}"));
+    ground.until(&format!("get {node} --show-labels"), "miloapis.com/rack=fra1-a02");
+    assert_eq!(place(node), "fra1-a02 fra1-a02");
 }
 
 #[test]

@@ -234,3 +234,60 @@ fn the_samples_are_taken_and_what_they_lack_is_said() {
         kubectl.until("get invnode host-001", |table| table.contains("NodeTypeNotFound"));
     });
 }
+
+#[test]
+fn all_samples_at_once_are_taken_but_the_two_that_lack_something() {
+    let Some(folder) = folder() else { return };
+    with_each(|kubectl| {
+        assert!(folder.join("kustomization.yaml").is_file());
+        let said = kubectl.refused(&format!("apply -k {}", folder.display()));
+        assert!(said.contains("endpoint Port port-sample-far-end not found"), "{said}");
+        assert!(said.contains("endpoint Site site-sample-remote not found"), "{said}");
+        assert_eq!(said.matches("denied the request").count(), 2, "{said}");
+        assert!(said.contains("link.inventory.miloapis.com/link-sample created"), "{said}");
+        kubectl.until("get inventory", |table| !table.contains("Pending") && !table.contains("NotFound"));
+    });
+}
+
+#[test]
+fn whoever_is_bound_on_each_kind_may_write_each_kind() {
+    let Some(folder) = folder() else { return };
+    with_each(|kubectl| {
+        let file = folder.join("iam/policybindings.example.yaml");
+        let apply = format!("apply -f {}", file.display());
+        let said = kubectl.refused(&apply);
+        assert!(said.contains("loader@example.com"), "nobody is called so yet: {said}");
+        let user = "apiVersion: iam.miloapis.com/v1alpha1\nkind: User\nmetadata: {name: loader@example.com}\nspec: {email: loader@example.com}\n";
+        kubectl.run_with("apply -f -", user);
+        let uid = kubectl.run("get users.iam.miloapis.com loader@example.com -o jsonpath={.metadata.uid}");
+        let text = std::fs::read_to_string(&file).unwrap().replace("REPLACE_WITH_USER_UID", &uid);
+        kubectl.run_with("apply -f -", &text);
+        for kind in inventory::kinds::all() {
+            let can =
+                format!("auth can-i create {}.{} --as loader@example.com", kind.names.plural, kind.group);
+            assert_eq!(kubectl.run(&can).trim(), "yes", "{}", kind.names.kind);
+        }
+        let region = folder.join("inventory_v1alpha1_region.yaml");
+        kubectl.run(&format!("apply -f {} --as loader@example.com", region.display()));
+    });
+}
+
+#[test]
+fn no_file_of_the_original_is_passed_over() {
+    let Some(folder) = folder() else { return };
+    let told = include_str!("original.rs");
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let sample = name.strip_prefix("inventory_v1alpha1_").map(|name| name.trim_end_matches(".yaml"));
+            let word = sample.unwrap_or(name);
+            assert!(told.contains(&format!("{word}\"")), "{} is in no test", path.display());
+        }
+    }
+}

@@ -18,7 +18,11 @@ async fn the_demo_fleet_answers_what_it_is_asked() {
     assert!(ask("racks/fra1-a01/elevation?output=text").await.text().contains("fra1-a01-leaf1 (Leaf)"));
     let row = ask("racks/-/elevation?site=fra1&row=A&output=svg").await;
     assert_eq!(row.headers["content-type"], "image/svg+xml");
-    assert_eq!(row.text().matches("(fra1)").count(), 4, "three racks of hosts and that of the network");
+    assert_eq!(
+        row.text().matches("class=\"title\"").count(),
+        4,
+        "three racks of hosts and that of the network"
+    );
     assert!(ask("ports/fra1-a01-node01-eth0/trace?output=text").await.text().contains("fra1-a01-leaf1"));
     let impact = ask("networkdevices/fra1-a01-pdu-a/impact").await.json();
     assert_eq!(impact["losesPowerRedundancy"].as_array().unwrap().len(), 8, "{impact}");

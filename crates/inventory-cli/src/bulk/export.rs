@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use cli::{Ask, Client, Failure, Session};
+use cli::{Failure, Session};
 use krm::Object;
 use serde_json::Value;
 
 use super::{ORDER, as_written, leans_on_its_own_kind};
+use crate::list::select::Selection;
 use crate::list::{self, Listed, kinds};
-use crate::output::{self, ROOT};
+use crate::output;
 
 /// Print the inventory as it would be written: one YAML of all kinds, or a kind as CSV.
 ///
@@ -66,19 +67,26 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     });
     let as_of = output::moment(arguments.as_of.as_deref())?;
     let client = session.client().await?;
+    if as_of.is_some() {
+        output::keeps_a_past(session).await?;
+    }
     if let Some(dir) = &arguments.dir {
         let failed = |error| Failure::other(format!("making the folder {}: {error}", dir.display()));
         std::fs::create_dir_all(dir).map_err(failed)?;
     }
     for listed in wanted {
-        let ask = Ask::get(format!("{ROOT}/{}", listed.plural))
-            .query_if("labelSelector", arguments.selector.as_deref())
-            .query_if("fieldSelector", arguments.field_selector.as_deref())
-            .query_if("asOf", as_of.clone());
-        let objects = written(&client, &ask).await.map_err(|failure| {
-            failure.during(&format!("could not list {}", listed.plural)).without("inventory")
-        })?;
-        let text = if is_csv { csv(listed, &objects)? } else { yaml(&objects) };
+        let selection = Selection {
+            plural: listed.plural,
+            labels: arguments.selector.clone(),
+            fields: arguments.field_selector.clone(),
+            as_of: as_of.clone(),
+        };
+        let found = selection.every(&client).await?;
+        let mut objects: Vec<Value> = found.items.iter().map(as_written).collect();
+        objects.sort_by_key(leans_on_its_own_kind);
+        // How it was is written to be brought back: what has changed since is no conflict then.
+        let revision = as_of.is_none().then_some(found.revision.as_str());
+        let text = if is_csv { csv(listed, &objects, revision)? } else { yaml(&objects) };
         match &arguments.dir {
             None => output::text(&text, session)?,
             Some(_) if objects.is_empty() => {}
@@ -93,20 +101,14 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     Ok(())
 }
 
-async fn written(client: &Client, ask: &Ask) -> Result<Vec<Value>, Failure> {
-    let mut objects: Vec<Value> = list::every(client, ask).await?.iter().map(as_written).collect();
-    objects.sort_by_key(leans_on_its_own_kind);
-    Ok(objects)
-}
-
 fn yaml(objects: &[Value]) -> String {
     objects.iter().map(|object| format!("---\n{}", krm::encode::to_yaml(object))).collect()
 }
 
-fn csv(listed: &Listed, objects: &[Value]) -> Result<String, Failure> {
+fn csv(listed: &Listed, objects: &[Value], revision: Option<&str>) -> Result<String, Failure> {
     let objects: Vec<Object> =
         objects.iter().filter_map(|object| object.as_object().cloned().map(Object)).collect();
-    Ok(inventory::bulk::write(&kind_of(listed)?, &objects))
+    Ok(inventory::bulk::write(&kind_of(listed)?, &objects, revision))
 }
 
 /// The declaration of a kind, which says what its fields are.

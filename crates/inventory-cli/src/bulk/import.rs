@@ -1,19 +1,12 @@
-//! `groundplane inventory import`: YAML and spreadsheets in, shown first, then done in one commit.
+//! `groundplane inventory import`: YAML and spreadsheets in, shown first, then done in one commit, or in parts.
 
-use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::Path;
-
-use cli::{Ask, Client, Failure, FileFlags, Session};
-use inventory::bulk::{self, Fault};
+use cli::{Client, Failure, Session};
 use serde_json::Value;
 
-use super::desired::{Desired, Existing, set};
-use super::export::kind_of;
+use super::desired::{Desired, Existing};
+use super::source::{Reading, Source};
 use super::transact::{self, Transaction};
-use super::{ORDER, as_written};
-use crate::list::{self, Listed, kinds};
-use crate::output::ROOT;
+use super::{parts, source};
 
 /// Bring YAML and CSV files in: show what would change, then do it in one commit.
 ///
@@ -21,11 +14,17 @@ use crate::output::ROOT;
 /// object, found by its name: an empty cell clears the field, a column that is left out leaves it as it is. Which kind a CSV file is
 /// of is told by its name (racks.csv), or by --kind. What is wrong is told by file, row and column, and then nothing is changed.
 ///
+/// A spreadsheet that "export" wrote has a column with the revision of that moment. Cells that you did not change are then left as they are
+/// now, and a field that somebody else has changed since is told as a conflict, unless --overwrite is given.
+///
+/// One commit takes 20,000 objects, fewer on etcd. --in-parts makes several commits of more: each is whole in itself and comes after
+/// those it refers to. When one is refused, those before it stay; the same command goes on from there, since what is as it should be is passed over.
+///
 /// On a terminal you are asked before anything is done; elsewhere it takes --yes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Files: .csv, .yaml, .json; - for YAML on stdin.
+    /// Files: .csv, .yaml, .json; folders of such files; - for YAML on stdin.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -38,8 +37,17 @@ pub struct Arguments {
     yes: bool,
 
     /// Only show what would change.
-    #[arg(long, conflicts_with = "yes")]
+    #[arg(long, visible_alias = "dry-run", conflicts_with = "yes")]
     plan: bool,
+
+    /// Set fields to what a spreadsheet says, also where somebody has changed them since it was exported.
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Several commits of so many objects at most, instead of one; 2000 unless said.
+    #[arg(long, value_name = "OBJECTS", num_args = 0..=1, require_equals = true, default_missing_value = "2000",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    in_parts: Option<u32>,
 
     /// Why, for the history.
     #[arg(long, value_name = "TEXT")]
@@ -49,34 +57,124 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   groundplane inventory import racks.csv
-  groundplane inventory import sheets/*.csv --plan
+  groundplane inventory import sheets/ --plan
   groundplane inventory import inventory.yaml --yes --message \"from the audit\"
-  groundplane inventory import audit-2026.csv --kind nodes";
+  groundplane inventory import audit-2026.csv --kind nodes
+  groundplane inventory import everything.yaml --in-parts --yes";
 
 /// Brings files in.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
-    let sources = arguments
-        .files
-        .iter()
-        .map(|file| Source::of(file, arguments.kind.as_deref()))
-        .collect::<Result<Vec<Source>, Failure>>()?;
+    let sources = Source::all(&arguments.files, arguments.kind.as_deref())?;
     let client = session.client().await?;
-    let mut existing = Existing::new();
+    let mut reading = Reading::new(&client, arguments.overwrite);
     let mut desired = Vec::new();
     for source in &sources {
-        desired.extend(source.read(&client, &mut existing, session).await?);
+        desired.extend(source.read(&mut reading, session).await?);
     }
-    told_once(&desired)?;
-    let changes: Vec<(&Desired, Value)> =
-        desired.iter().filter_map(|one| Some((one, one.item(&existing)?))).collect();
+    source::told_once(&desired)?;
+    let existing = reading.existing;
+    let changes: Vec<Change> =
+        desired.iter().filter_map(|one| Some(Change { item: one.item(&existing)?, desired: one })).collect();
     let unchanged = desired.len() - changes.len();
     if changes.is_empty() {
-        session
-            .console
-            .say(&format!("{unchanged} objects, all of them as they should be: nothing was changed"));
+        let objects = counted(unchanged);
+        session.console.say(&format!("{objects}, all as they should be: nothing was changed"));
         return Ok(());
     }
-    let items: Vec<Value> = changes.iter().map(|(_, item)| item.clone()).collect();
+    match arguments.in_parts {
+        None => at_once(&arguments, &changes, unchanged, &client, session).await,
+        Some(most) => {
+            let parts = parts::Parts::of(changes, usize::try_from(most).unwrap_or(usize::MAX));
+            in_parts(&arguments, &parts, (unchanged, &existing), &client, session).await
+        }
+    }
+}
+
+/// What has to be done for an object, and where that is written.
+pub struct Change<'a> {
+    /// For a transaction.
+    pub item: Value,
+    /// What is wanted.
+    pub desired: &'a Desired,
+}
+
+async fn at_once(
+    arguments: &Arguments,
+    changes: &[Change<'_>],
+    unchanged: usize,
+    client: &Client,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let status = send(changes, arguments, client, false).await.map_err(too_much)?;
+    cli::show_plan(&status, session)?;
+    if unchanged > 0 {
+        session.console.say(&format!("= {unchanged} unchanged"));
+    }
+    if !is_wanted(arguments, &format!("Do this to {}?", counted(changes.len())), session) {
+        return Ok(());
+    }
+    let status = send(changes, arguments, client, true).await.map_err(too_much)?;
+    let (objects, revision) = (counted(changes.len()), status["revision"].as_str().unwrap_or(""));
+    session.console.say(&format!(
+        "{objects} in one commit (revision {revision}); to take it back: groundplane undo --revision {revision}"
+    ));
+    Ok(())
+}
+
+async fn in_parts(
+    arguments: &Arguments,
+    parts: &parts::Parts<'_>,
+    there: (usize, &Existing),
+    client: &Client,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let (unchanged, existing) = there;
+    parts.check()?;
+    parts.show(existing, session)?;
+    if unchanged > 0 {
+        session.console.say(&format!("= {unchanged} unchanged"));
+    }
+    let question = format!("Do this to {} in {} commits?", counted(parts.len()), parts.count());
+    if !is_wanted(arguments, &question, session) {
+        return Ok(());
+    }
+    let mut done = 0;
+    let mut rest = parts.to_do();
+    while let Some(part) = rest.pop() {
+        match send(part, arguments, client, true).await {
+            Ok(status) => {
+                done += part.len();
+                let revision = status["revision"].as_str().unwrap_or("");
+                let objects = counted(part.len());
+                session
+                    .console
+                    .say(&format!("{objects} (revision {revision}); {done} of {} are done", parts.len()));
+            }
+            // How much fits is known to the server alone.
+            Err(failure) if is_too_much(&failure) && part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                rest.extend([second, first]);
+            }
+            Err(failure) => {
+                let left = parts.len() - done;
+                let told = format!("{done} objects are done, {left} are not");
+                return Err(Failure::Several(vec![failure, Failure::Bare(told)]).hint(
+                    "mend it and run the same command again: it goes on from there, and passes over what is done",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tries it, or does it; what is wrong is told with the file, the row and the column.
+async fn send(
+    changes: &[Change<'_>],
+    arguments: &Arguments,
+    client: &Client,
+    is_real: bool,
+) -> Result<Value, Failure> {
+    let items: Vec<Value> = changes.iter().map(|change| change.item.clone()).collect();
     let transaction = Transaction {
         items: &items,
         field_manager: "groundplane-import",
@@ -84,180 +182,42 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         message: arguments.message.as_deref(),
     };
     let told = |index: usize, field: &str, message: &str| match changes.get(index) {
-        Some((one, _)) => Failure::other(one.told(field, message)),
+        Some(change) => Failure::other(change.desired.told(field, message)),
         None => Failure::other(message),
     };
-    let status = transaction.send(&client, false).await?;
+    let status = transaction.send(client, is_real).await?;
     transact::refused(transact::failures(&status, told), changes.len(), "imported")?;
-    cli::show_plan(&status, session)?;
-    if unchanged > 0 {
-        session.console.say(&format!("= {unchanged} unchanged"));
-    }
-    if arguments.plan || !(arguments.yes || session.console.can_ask) {
-        session.console.say("nothing was changed; --yes does it");
-        return Ok(());
-    }
-    let count = changes.len();
-    if !arguments.yes && !session.console.confirm(&format!("Do this to {count} objects?")) {
-        session.console.say("nothing was changed");
-        return Ok(());
-    }
-    let status = transaction.send(&client, true).await?;
-    transact::refused(transact::failures(&status, told), count, "imported")?;
-    let revision = status["revision"].as_str().unwrap_or("");
-    session.console.say(&format!(
-        "{count} objects in one commit (revision {revision}); to take it back: groundplane undo --revision {revision}"
-    ));
-    Ok(())
+    Ok(status)
 }
 
-/// A file, and what it is.
-struct Source {
-    file: String,
-    /// The kind of a spreadsheet.
-    sheet: Option<&'static Listed>,
+/// Whether it shall be done: asked on a terminal, said by a flag elsewhere.
+fn is_wanted(arguments: &Arguments, question: &str, session: &mut Session) -> bool {
+    let console = &mut session.console;
+    if arguments.plan || !(arguments.yes || console.can_ask) {
+        console.say("nothing was changed; --yes does it");
+        return false;
+    }
+    let is_wanted = arguments.yes || console.confirm(question);
+    if !is_wanted {
+        console.say("nothing was changed");
+    }
+    is_wanted
 }
 
-impl Source {
-    fn of(file: &str, kind: Option<&str>) -> Result<Source, Failure> {
-        let is_sheet = Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        if !is_sheet {
-            return Ok(Source { file: file.to_owned(), sheet: None });
-        }
-        let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let word = kind.map_or_else(|| stem.unwrap_or_default(), str::to_owned);
-        let sheet = kinds::named(&word).map_err(|failure| match kind {
-            Some(_) => failure,
-            None => Failure::usage(format!("the name of {file} does not tell of which kind its rows are"))
-                .hint("add --kind, as in --kind nodes, or call it nodes.csv"),
-        })?;
-        Ok(Source { file: file.to_owned(), sheet: Some(sheet) })
-    }
-
-    async fn read(
-        &self,
-        client: &Client,
-        existing: &mut Existing,
-        session: &mut Session,
-    ) -> Result<Vec<Desired>, Failure> {
-        let Some(listed) = self.sheet else { return self.read_manifests(client, existing, session).await };
-        let mut text = String::new();
-        let unreadable = |error| Failure::other(format!("reading {}: {error}", self.file));
-        std::fs::File::open(&self.file)
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .map_err(unreadable)?;
-        know(listed, client, existing).await?;
-        let kind = kind_of(listed)?;
-        let rows = bulk::read(&kind, &text).map_err(|faults| self.faulty(&faults))?;
-        let (mut desired, mut faults) = (Vec::new(), Vec::new());
-        for row in rows {
-            let key = (listed.kind.to_owned(), row.object.name().to_owned());
-            let object = match existing.get(&key) {
-                Some(before) => changed(before, &row),
-                None => {
-                    faults.extend(bulk::faults_of_new(&kind, &row));
-                    Value::Object(row.object.0)
-                }
-            };
-            desired.push(Desired { object, file: self.file.clone(), row: Some(row.number) });
-        }
-        if faults.is_empty() { Ok(desired) } else { Err(self.faulty(&faults)) }
-    }
-
-    async fn read_manifests(
-        &self,
-        client: &Client,
-        existing: &mut Existing,
-        session: &mut Session,
-    ) -> Result<Vec<Desired>, Failure> {
-        let files = FileFlags { filenames: vec![self.file.clone()], recursive: false };
-        let mut desired = Vec::new();
-        for manifest in files.read(&mut session.console)? {
-            let kind = manifest.object["kind"].as_str().unwrap_or("");
-            let listed = list::all().iter().find(|listed| listed.kind == kind).ok_or_else(|| {
-                Failure::other(format!(
-                    "unsupported kind {} in {} (import handles: {})",
-                    krm::field::quote(kind),
-                    self.file,
-                    ORDER.join(", ")
-                ))
-            })?;
-            know(listed, client, existing).await?;
-            let object = as_written(&manifest.object);
-            desired.push(Desired { object, file: manifest.place(), row: None });
-        }
-        Ok(desired)
-    }
-
-    fn faulty(&self, faults: &[Fault]) -> Failure {
-        let mut told: Vec<Failure> =
-            faults.iter().map(|fault| Failure::other(format!("{} {fault}", self.file))).collect();
-        told.push(Failure::Bare("nothing was changed".to_owned()));
-        Failure::Several(told)
-    }
+fn counted(objects: usize) -> String {
+    if objects == 1 { "1 object".to_owned() } else { format!("{objects} objects") }
 }
 
-/// An object with what a row says of it: given cells are set, empty ones cleared, the rest stays.
-fn changed(before: &Value, row: &bulk::Row) -> Value {
-    let mut object = as_written(before);
-    let Some(map) = object.as_object_mut() else { return object };
-    for column in &row.given {
-        let path = if column == "labels" { "metadata.labels" } else { column };
-        set(map, path, row.object.at(path).cloned());
-    }
-    object
+fn is_too_much(failure: &Failure) -> bool {
+    failure.refusal().is_some_and(|refusal| refusal.reason() == "RequestEntityTooLarge")
 }
 
-/// Lists what there is of a kind, once.
-async fn know(listed: &Listed, client: &Client, existing: &mut Existing) -> Result<(), Failure> {
-    // A mark for a kind that was listed: no object has an empty name.
-    let mark = (listed.kind.to_owned(), String::new());
-    if existing.contains_key(&mark) {
-        return Ok(());
-    }
-    let found =
-        list::every(client, &Ask::get(format!("{ROOT}/{}", listed.plural))).await.map_err(|failure| {
-            failure.during(&format!("could not list {}", listed.plural)).without("inventory")
-        })?;
-    existing.insert(mark, Value::Null);
-    for object in found {
-        let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        existing.insert((listed.kind.to_owned(), name), object);
-    }
-    Ok(())
-}
-
-/// No object may be told of twice.
-fn told_once(desired: &[Desired]) -> Result<(), Failure> {
-    let mut seen: BTreeMap<(String, String), &Desired> = BTreeMap::new();
-    for one in desired {
-        if let Some(first) = seen.insert(one.key(), one) {
-            let (kind, name) = one.key();
-            return Err(Failure::other(format!(
-                "{kind} {name} is in {} and in {}; leave one of them out",
-                first.place(),
-                one.place()
-            )));
-        }
-    }
-    Ok(())
-}
-
-impl Desired {
-    /// `racks.csv row 4`, or the file and line.
-    fn place(&self) -> String {
-        self.row.map_or_else(|| self.file.clone(), |row| format!("{} row {row}", self.file))
-    }
-
-    /// What is wrong, with its place.
-    fn told(&self, field: &str, message: &str) -> String {
-        let (kind, name) = self.key();
-        // The object is named already.
-        let message = message.strip_prefix(&format!("{kind} {name}: ")).unwrap_or(message);
-        match (field, self.row) {
-            ("", _) => format!("{}: {kind} {name}: {message}", self.place()),
-            (field, Some(_)) => format!("{}, column {field}: {message}", self.place()),
-            (field, None) => format!("{}: {kind} {name}: {field}: {message}", self.place()),
-        }
+/// With the way out for what does not fit into one commit.
+fn too_much(failure: Failure) -> Failure {
+    match is_too_much(&failure) {
+        true => failure.hint(
+            "nothing was changed; --in-parts makes several commits of it, each after those it refers to, and can be taken up again",
+        ),
+        false => failure,
     }
 }

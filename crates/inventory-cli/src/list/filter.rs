@@ -10,29 +10,77 @@ pub enum Filter {
     Site,
     Cluster,
     Rack,
+    Cage,
+    Row,
     Provider,
     Device,
     Type,
+    Role,
+    Lifecycle,
     Port,
     Host,
 }
 
 /// All of them.
-pub const ALL: [Filter; 9] = [
+pub const ALL: [Filter; 13] = [
     Filter::Region,
     Filter::Site,
     Filter::Cluster,
     Filter::Rack,
+    Filter::Cage,
+    Filter::Row,
     Filter::Provider,
     Filter::Device,
     Filter::Type,
+    Filter::Role,
+    Filter::Lifecycle,
     Filter::Port,
     Filter::Host,
 ];
 
-/// The words of `Port.type` and `Link.type`, which may be written in any case.
-const TYPES: [&str; 8] =
-    ["Power", "Serial", "Ethernet", "Optical", "PatchPanel", "Physical", "Logical", "Internet"];
+/// The words of types, roles and lifecycles, which may be written in any case.
+const WORDS: [&str; 40] = [
+    "Power",
+    "Serial",
+    "Ethernet",
+    "Optical",
+    "PatchPanel",
+    "Physical",
+    "Logical",
+    "Internet",
+    "Datacenter",
+    "AvailabilityZone",
+    "Edge",
+    "Virtual",
+    "Hosting",
+    "Colocation",
+    "Transit",
+    "InternetExchange",
+    "DarkFiber",
+    "Cloud",
+    "CrossConnect",
+    "ProviderCircuit",
+    "Peering",
+    "Compute",
+    "Management",
+    "Gateway",
+    "ControlPlane",
+    "Worker",
+    "BorderRouter",
+    "Spine",
+    "Leaf",
+    "Firewall",
+    "PDU",
+    "Planned",
+    "Ordered",
+    "Staged",
+    "Active",
+    "Offline",
+    "Failed",
+    "Decommissioning",
+    "Retired",
+    "Connected",
+];
 
 impl Filter {
     /// The flag without its dashes.
@@ -42,9 +90,13 @@ impl Filter {
             Filter::Site => "site",
             Filter::Cluster => "cluster",
             Filter::Rack => "rack",
+            Filter::Cage => "cage",
+            Filter::Row => "row",
             Filter::Provider => "provider",
             Filter::Device => "device",
             Filter::Type => "type",
+            Filter::Role => "role",
+            Filter::Lifecycle => "lifecycle",
             Filter::Port => "port",
             Filter::Host => "host",
         }
@@ -57,9 +109,15 @@ impl Filter {
             Filter::Site => ("SITE", "Only those at this site."),
             Filter::Cluster => ("CLUSTER", "Only those of this cluster of the inventory."),
             Filter::Rack => ("RACK", "Only those in this rack."),
+            Filter::Cage => ("CAGE", "Only those in this cage."),
+            Filter::Row => ("ROW", "Only those in this row."),
             Filter::Provider => ("PROVIDER", "Only those of this provider."),
             Filter::Device => ("DEVICE", "Only those on this node, network device or rack."),
             Filter::Type => ("WORD", "Only those of this type, in any case."),
+            Filter::Role => ("WORD", "Only those with this role, in any case."),
+            Filter::Lifecycle => {
+                ("WORD", "Only those in this state of life, in any case: planned, active, failed…")
+            }
             Filter::Port => ("PORT", "Only those that end at this port."),
             Filter::Host => ("NODE", "Only those on this node."),
         };
@@ -69,13 +127,22 @@ impl Filter {
     /// How the server is asked for it.
     pub fn select(self, kind: &str, value: &str, labels: &mut Vec<String>, fields: &mut Vec<String>) {
         let escaped = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
-        match self {
-            Filter::Region => labels.push(format!("{}={value}", topology::REGION)),
-            Filter::Type => {
-                let word = TYPES.iter().find(|word| word.eq_ignore_ascii_case(value));
-                fields.push(format!("spec.type={}", word.copied().unwrap_or(&escaped)));
-            }
-            other => fields.push(format!("{}={escaped}", other.field(kind))),
+        if let Some(label) = self.label(kind) {
+            return labels.push(format!("{label}={value}"));
+        }
+        let is_word = matches!(self, Filter::Type | Filter::Role | Filter::Lifecycle);
+        let word = WORDS.iter().find(|word| is_word && word.eq_ignore_ascii_case(value));
+        fields.push(format!("{}={}", self.field(kind), word.copied().unwrap_or(&escaped)));
+    }
+
+    /// The label that says where things are which do not say it themselves.
+    fn label(self, kind: &str) -> Option<&'static str> {
+        match (self, kind) {
+            (Filter::Region, _) => Some(topology::REGION),
+            (Filter::Site, "Port" | "VirtualMachine") => Some(topology::SITE),
+            (Filter::Rack, "Port" | "VirtualMachine") => Some(topology::RACK),
+            (Filter::Cluster, "VirtualMachine") => Some(topology::CLUSTER),
+            _ => None,
         }
     }
 
@@ -86,11 +153,47 @@ impl Filter {
             (Filter::Cluster, "Node") => "spec.assignment.clusterRef.name",
             (Filter::Cluster, _) => "spec.clusterRef.name",
             (Filter::Rack, _) => "spec.placement.rackRef.name",
+            (Filter::Cage, _) => "spec.cage",
+            (Filter::Row, _) => "spec.row",
+            (Filter::Role, "Node") => "spec.assignment.role",
+            (Filter::Role, _) => "spec.role",
+            (Filter::Lifecycle, _) => "spec.lifecycle",
             (Filter::Provider, _) => "spec.providerRef.name",
             (Filter::Device, _) => "spec.deviceRef.name",
             (Filter::Port, _) => "spec.endpoints.name",
             (Filter::Host, _) => "spec.hostRef.name",
             (Filter::Region | Filter::Type, _) => "spec.type",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::list::all;
+
+    #[test]
+    fn every_flag_asks_for_a_field_that_the_kind_is_selected_by() {
+        let kinds = inventory::kinds::all();
+        for listed in all() {
+            let kind = kinds.iter().find(|kind| kind.names.kind == listed.kind).unwrap();
+            for filter in listed.filters {
+                let (mut labels, mut fields) = (Vec::new(), Vec::new());
+                filter.select(listed.kind, "x", &mut labels, &mut fields);
+                assert_eq!(labels.len() + fields.len(), 1);
+                for field in fields {
+                    let field = field.split('=').next().unwrap().to_owned();
+                    assert!(kind.stored().selectable.contains(&field), "{}: {field}", listed.plural);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_taken_in_any_case() {
+        let mut fields = Vec::new();
+        Filter::Role.select("NetworkDevice", "patchpanel", &mut Vec::new(), &mut fields);
+        Filter::Row.select("Rack", "a,b=c", &mut Vec::new(), &mut fields);
+        assert_eq!(fields, ["spec.role=PatchPanel", "spec.row=a\\,b\\=c"]);
     }
 }

@@ -15,6 +15,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   groundplane inventory get node --site fra1
+  groundplane inventory get rack fra1-a01 -o yaml
   groundplane inventory get nd -o wide
   groundplane inventory get vms --host fra1-a01-node02";
 

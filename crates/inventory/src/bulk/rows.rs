@@ -19,6 +19,7 @@ fn is_formula(cell: &str) -> bool {
 /// The rows of a text, each with the number that a spreadsheet gives it; empty ones are passed over.
 pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
     let text = text.trim_start_matches('\u{feff}');
+    let between = separator(text);
     let (mut rows, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
     let (mut number, mut is_quoted) = (1, false);
     let mut rest = text.chars().peekable();
@@ -31,7 +32,7 @@ pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
             (true, '"') => is_quoted = false,
             (true, c) => cell.push(c),
             (false, '"') if cell.is_empty() => is_quoted = true,
-            (false, ',') => cells.push(std::mem::take(&mut cell)),
+            (false, c) if c == between => cells.push(std::mem::take(&mut cell)),
             (false, '\r') if rest.peek() == Some(&'\n') => {}
             (false, '\n') => {
                 cells.push(std::mem::take(&mut cell));
@@ -52,6 +53,12 @@ pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
     Ok(rows)
 }
 
+/// What stands between cells: a comma, or what spreadsheets write where the comma is that of numbers.
+fn separator(text: &str) -> char {
+    let header = text.lines().next().unwrap_or_default();
+    [',', ';', '\t'].into_iter().find(|separator| header.contains(*separator)).unwrap_or(',')
+}
+
 fn finish(rows: &mut Vec<(usize, Vec<String>)>, cells: &mut Vec<String>, number: usize) {
     let cells = std::mem::take(cells);
     if cells.iter().any(|cell| !cell.is_empty()) {
@@ -66,9 +73,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_the_same(cells in proptest::collection::vec("[a-z,\"\n=é ]{0,6}", 2..5)) {
+        fn what_is_written_reads_the_same(cells in proptest::collection::vec("[a-z,;\t\"\n=é ]{0,6}", 2..5)) {
             prop_assume!(cells.iter().any(|cell| !cell.is_empty()));
-            prop_assert_eq!(parse(&line(&cells)).unwrap(), vec![(1, cells)]);
+            let header = line(&vec!["column".to_owned(); cells.len()]);
+            prop_assert_eq!(parse(&(header + &line(&cells))).unwrap().pop(), Some((2, cells)));
+        }
+    }
+
+    #[test]
+    fn semicolons_and_tabs_are_read_as_the_header_has_them() {
+        for between in [";", "\t"] {
+            let text = ["name", "spec.row\nr1", "\"a,b\""].join(between);
+            assert_eq!(parse(&text).unwrap()[1], (2, vec!["r1".to_owned(), "a,b".to_owned()]), "{text:?}");
         }
     }
 

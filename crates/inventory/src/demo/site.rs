@@ -81,7 +81,17 @@ fn network(fleet: &mut Fleet, site: &str, cluster: &str, core: &rack::Ground, ra
                 &format!("et-0/0/{number}"),
                 json!({"speed": "100G"}),
             );
-            fleet.cable(&format!("{near}--{far}"), [&near, &far], "FiberSMF", 3);
+            let cable = format!("{near}--{far}");
+            fleet.cable(&cable, [&near, &far], "FiberSMF", 3);
+            let end = |name: &str| json!({"kind": "NetworkDevice", "name": name});
+            let spec = json!({
+                "endpoints": [end(&spine), end(border)],
+                "type": "Physical",
+                "capacityMbps": 100_000,
+                "latencyMs": "1m",
+                "cableRefs": [{"name": cable}],
+            });
+            fleet.add("Link", &format!("{spine}--{border}"), spec);
         }
         for rack in 0..racks {
             for leaf in 1..=2 {

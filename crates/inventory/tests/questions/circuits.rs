@@ -1,11 +1,10 @@
 //! What is lost at the other end of a circuit, and what is not even looked at.
 
 use inventory::demo::{Size, fleet};
+use inventory::memory::Memory;
 use inventory::questions::impact::{self, Impact};
 use krm::Object;
 use serde_json::{Value, json};
-
-use crate::memory::Memory;
 
 const SITES: Size = Size { sites: 3, racks: 2, hosts: 3 };
 

@@ -2,19 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 mod circuits;
-mod memory;
 mod network;
 
 use std::sync::Arc;
 
 use inventory::demo::{Size, fleet};
 use inventory::kinds::Rack;
+use inventory::memory::Memory;
 use inventory::questions::elevation::Elevation;
 use inventory::questions::space::{self, Spread, Wanted};
 use inventory::questions::{impact, svg, trace, tree};
 use inventory::{kinds, power};
 use krm::kind::Look;
-use memory::Memory;
 
 fn memory() -> Memory {
     Memory::of(fleet(Size::SMALL, 1))
@@ -53,7 +52,7 @@ fn a_way_goes_through_the_panel_and_is_as_long_as_its_cables() {
     let border = look(&memory).find("fra1-border1-et0").unwrap();
     let text = trace::text(&trace::from(&border, &memory));
     assert!(text.contains("circuit fra1-arelion") && text.contains("Site/fra1"), "{text}");
-    assert!(svg::way(&way).contains("NetworkDevice/fra1-spine1"));
+    assert!(svg::way(&way).contains("NetworkDevice fra1-spine1"));
 }
 
 #[test]

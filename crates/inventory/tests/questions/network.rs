@@ -7,7 +7,7 @@ use krm::Object;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::memory::Memory;
+use inventory::memory::Memory;
 
 const ROLES: [&str; 3] = ["BorderRouter", "Spine", "Leaf"];
 

@@ -12,6 +12,7 @@ mod watched;
 
 mod at_once;
 mod hold;
+mod referred;
 mod wired;
 
 /// The kinds that the servers of these tests serve.

@@ -1,18 +1,19 @@
-//! A fleet in memory, found as the server finds it: by buckets, references and fields.
+//! An inventory in memory, found as the server finds it: by buckets, references and fields.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use inventory::kinds;
 use krm::Object;
 use krm::kind::{Address, Kind, Look};
 use krm::selector::field_texts;
 
+use crate::kinds;
+
 static KINDS: LazyLock<BTreeMap<String, Kind>> =
     LazyLock::new(|| kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect());
 
-/// A fleet in memory, found as the server finds it: by buckets, references and fields. It remembers what was read.
+/// An inventory in memory, of which the same questions can be asked as of a server's. It remembers what was read.
 pub struct Memory {
     objects: BTreeMap<(String, String), Arc<Object>>,
     found: BTreeMap<String, Vec<Arc<Object>>>,
@@ -20,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// With these objects.
+    /// With these objects; those of kinds that the inventory has not are left out.
     pub fn of(objects: Vec<Object>) -> Memory {
         let (objects_by_name, read) = (BTreeMap::new(), RefCell::default());
         let mut memory = Memory { objects: objects_by_name, found: BTreeMap::new(), read };
@@ -31,7 +32,7 @@ impl Memory {
     }
 
     fn add(&mut self, object: Arc<Object>) {
-        let kind = &KINDS[object.kind()];
+        let Some(kind) = KINDS.get(object.kind()) else { return };
         let mut terms = Vec::new();
         for (bucket, values) in &kind.buckets {
             terms.extend(values(&object).into_iter().map(|value| format!("b/{bucket}/{value}")));

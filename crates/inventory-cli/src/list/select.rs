@@ -1,0 +1,111 @@
+//! Objects of a kind by labels and fields, page by page, from servers with an index of those fields and from servers without.
+
+use std::borrow::Cow;
+
+use cli::{Ask, Client, Failure};
+use krm::Object;
+use krm::selector::{FieldSelector, field_texts};
+use serde_json::Value;
+
+use crate::output::ROOT;
+
+/// How many objects are asked for at once.
+const PAGE: &str = "500";
+
+/// Which objects of a kind.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// The kind, in the plural.
+    pub plural: &'static str,
+    /// The labels they have.
+    pub labels: Option<String>,
+    /// The fields they have.
+    pub fields: Option<String>,
+    /// When.
+    pub as_of: Option<String>,
+}
+
+/// What was found.
+pub struct Found {
+    /// The objects, by name.
+    pub items: Vec<Value>,
+    /// The revision at which all of them were so.
+    pub revision: String,
+}
+
+impl Selection {
+    /// All of a kind.
+    pub fn all(plural: &'static str) -> Selection {
+        Selection { plural, ..Selection::default() }
+    }
+
+    /// All of them.
+    pub async fn every(&self, client: &Client) -> Result<Found, Failure> {
+        self.found(client).await.map_err(|failure| {
+            failure.during(&format!("could not list {}", self.plural)).without("inventory")
+        })
+    }
+
+    /// All of them, or why not in the server's own words.
+    pub async fn found(&self, client: &Client) -> Result<Found, Failure> {
+        match self.asked(client, self.fields.as_deref()).await {
+            Err(failure) if self.fields.is_some() && is_without_that_field(&failure) => {
+                self.picked(self.asked(client, None).await)
+            }
+            found => found,
+        }
+    }
+
+    async fn asked(&self, client: &Client, fields: Option<&str>) -> Result<Found, Failure> {
+        let ask = Ask::get(format!("{ROOT}/{}", self.plural))
+            .query_if("labelSelector", self.labels.as_deref())
+            .query_if("fieldSelector", fields)
+            .query_if("asOf", self.as_of.as_deref())
+            .query("limit", PAGE);
+        let (mut found, mut resume) = (Found { items: Vec::new(), revision: String::new() }, None::<String>);
+        loop {
+            let mut page = client.value(&ask.clone().query_if("continue", resume.take())).await?;
+            found.revision = page["metadata"]["resourceVersion"].as_str().unwrap_or("").to_owned();
+            let next = page["metadata"]["continue"].as_str().unwrap_or("").to_owned();
+            let (version, kind) = (page["apiVersion"].take(), page["kind"].take());
+            let kind = kind.as_str().and_then(|kind| kind.strip_suffix("List")).unwrap_or("").to_owned();
+            if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
+                found.items.extend(items.into_iter().map(|mut item| {
+                    item["apiVersion"] = version.clone();
+                    item["kind"] = kind.clone().into();
+                    if let Some(metadata) = item["metadata"].as_object_mut() {
+                        metadata.remove("managedFields");
+                    }
+                    item
+                }));
+            }
+            if next.is_empty() {
+                return Ok(found);
+            }
+            resume = Some(next);
+        }
+    }
+
+    /// Those of all objects that have the fields.
+    fn picked(&self, found: Result<Found, Failure>) -> Result<Found, Failure> {
+        let Found { items, revision } = found?;
+        let fields = FieldSelector::parse(self.fields.as_deref().unwrap_or("")).map_err(Failure::usage)?;
+        let has = |object: &Object| {
+            fields.matches_any(|field| {
+                field_texts(object, field).into_iter().map(|text| Cow::Owned(text.into_owned())).collect()
+            })
+        };
+        let items = items.into_iter().filter_map(|item| match item {
+            Value::Object(map) => Some(Object(map)).filter(has).map(|object| Value::Object(object.0)),
+            _ => None,
+        });
+        Ok(Found { items: items.collect(), revision })
+    }
+}
+
+/// Whether a server has no index of the field: a kind that is only defined there, as at a stock Milo, selects by its name alone.
+fn is_without_that_field(failure: &Failure) -> bool {
+    failure.refusal().is_some_and(|refusal| {
+        refusal.code() == 400 && refusal.message().contains("field label not supported")
+    })
+}
