@@ -1,5 +1,8 @@
 //! The way of every request: who makes it, whether it may, what it is about, the answer, and the note of it.
 
+mod known;
+mod noted;
+
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -7,12 +10,15 @@ use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{ACCEPT, HeaderValue, USER_AGENT};
-use http::{HeaderMap, Method, Request, Uri};
+use http::header::HeaderValue;
+use http::{Method, Request};
 use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
 use krm::status::Status;
+
+pub use known::Known;
+use noted::{EndOfWatch, Noted, Wanted};
 
 use crate::answer::{self, Answer};
 use crate::api::Api;
@@ -21,15 +27,12 @@ use crate::authn::{Authenticator, Impersonation, Presented};
 use crate::authz::{Attributes, Authorizer, Decision, Only, REVEAL, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
-use crate::handle::verb::Verb;
 use crate::handle::worked_out::WorkedOut;
 use crate::handle::{beyond, other, past, reviews};
 use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
-use crate::metrics::{Labels, Metrics};
 use crate::plane::Plane;
 use crate::planes;
-use crate::request::accept::Accept;
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
 use crate::request::query::Query;
@@ -62,30 +65,6 @@ pub struct Audit {
     pub log: Arc<AuditLog>,
     /// Which requests, and how much of them.
     pub policy: Policy,
-}
-
-/// A request whose maker and place are known.
-pub struct Known {
-    /// The plane it is for.
-    pub plane: Plane,
-    /// Where it goes.
-    pub route: Route,
-    /// Who makes it.
-    pub who: Identity,
-    /// The part of the collection that may be seen, where it is not all of it.
-    pub only: Option<Arc<Only>>,
-    /// Whether values of secrets are left out unless they may be seen.
-    pub redacts: bool,
-    /// Who asked to act as that one, if anybody.
-    pub really: Option<Identity>,
-    /// The method.
-    pub method: Method,
-    /// The query.
-    pub query: Query,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The path, below the plane's.
-    pub path: String,
 }
 
 impl Pipeline {
@@ -397,29 +376,6 @@ impl Pipeline {
     }
 }
 
-/// What a request says about the form of its answer, kept until it is known whether it fails: a failure is told in the
-/// form that was asked for, if there is one.
-struct Wanted {
-    accept: Option<HeaderValue>,
-    agent: Option<HeaderValue>,
-    uri: Uri,
-}
-
-impl Wanted {
-    fn of<B>(request: &Request<B>) -> Wanted {
-        let header = |name| request.headers().get(name).cloned();
-        Wanted { accept: header(ACCEPT), agent: header(USER_AGENT), uri: request.uri().clone() }
-    }
-
-    fn form(self) -> Accept {
-        let said = [(ACCEPT, self.accept), (USER_AGENT, self.agent)];
-        let headers = said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let form = Accept::negotiate(&headers, false).unwrap_or_default();
-        let query = Query::parse(self.uri.query().unwrap_or_default());
-        query.and_then(|query| form.with_query(&query)).unwrap_or(form)
-    }
-}
-
 /// The rights of one plane, as an authorizer.
 pub struct InPlane<'a> {
     /// The server.
@@ -435,126 +391,6 @@ impl Authorizer for InPlane<'_> {
 
     fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
         self.api.followers().rights.rules_for(self.plane, who, namespace)
-    }
-}
-
-impl Known {
-    /// Whether what is sent or answered is sealed at rest; the audit policy itself knows of Kubernetes' own secrets.
-    fn is_about_secrets(&self, api: &Api) -> bool {
-        let Route::Resource(target) = &self.route else { return false };
-        let catalog = api.kinds().of(&self.plane);
-        let kind = catalog.resource(&target.group, &target.resource);
-        kind.is_some_and(|kind| kind.secret)
-    }
-
-    /// What the request wants to do, as authorization sees it.
-    pub fn attributes(&self) -> Attributes<'_> {
-        let Route::Resource(target) = &self.route else {
-            let verb = match self.method.as_str() {
-                "GET" => "get",
-                "HEAD" => "head",
-                "POST" => "post",
-                "PUT" => "put",
-                "PATCH" => "patch",
-                "DELETE" => "delete",
-                _ => "options",
-            };
-            return Attributes::path(verb, &self.path);
-        };
-        let verb = Verb::of(&self.method, target, self.is_watch()).map_or("", Verb::as_str);
-        Attributes {
-            verb,
-            group: &target.group,
-            version: &target.version,
-            resource: &target.resource,
-            subresource: &target.subresource,
-            name: &target.name,
-            namespace: &target.namespace,
-            path: None,
-        }
-    }
-
-    /// What the request is counted as.
-    fn metric_verb(&self) -> String {
-        let is_apply = body::media_type(&self.headers) == Some("application/apply-patch+yaml");
-        let attributes = self.attributes();
-        match (self.method.as_str(), attributes.path.is_some()) {
-            ("GET" | "HEAD", false) => attributes.verb.to_uppercase(),
-            ("PATCH", false) if is_apply => "APPLY".to_owned(),
-            (method, _) => method.to_owned(),
-        }
-    }
-
-    /// The query, with what an old path asks for put into it.
-    fn watch_query(&self) -> Query {
-        match &self.route {
-            Route::Resource(target) if target.is_watch => self.query.with("watch", "1"),
-            _ => self.query.clone(),
-        }
-    }
-
-    /// Whether it goes on until it is ended.
-    pub fn is_watch(&self) -> bool {
-        let Route::Resource(target) = &self.route else { return false };
-        let asks = target.is_watch || (target.name.is_empty() && self.query.flag("watch").unwrap_or(false));
-        asks && matches!(self.method, Method::GET | Method::HEAD)
-    }
-}
-
-/// What is remembered of a request while it is answered.
-#[derive(Default)]
-struct Noted {
-    id: String,
-    from: Option<SocketAddr>,
-    labels: Labels,
-    user: Arc<str>,
-    is_watch: bool,
-    dry_run: bool,
-    record: Option<Record>,
-    failure: Option<Status>,
-}
-
-/// Lives as long as the stream of a watch.
-struct EndOfWatch {
-    _ticket: Ticket,
-    note: Option<(Arc<AuditLog>, Record)>,
-    metrics: Arc<Metrics>,
-    labels: Labels,
-}
-
-impl Drop for EndOfWatch {
-    fn drop(&mut self) {
-        self.metrics.watching(&self.labels, false);
-        if let Some((log, mut record)) = self.note.take() {
-            record.answered(200, None);
-            if let Some(event) = record.event(Stage::ResponseComplete, SystemTime::now()) {
-                log.write_now(event);
-            }
-        }
-    }
-}
-
-impl Noted {
-    fn tell(&mut self, known: &Known) {
-        let attributes = known.attributes();
-        let scope = match (attributes.path, attributes.name.is_empty(), attributes.namespace.is_empty()) {
-            (Some(_), _, _) => "",
-            (None, false, _) => "resource",
-            (None, true, false) => "namespace",
-            (None, true, true) => "cluster",
-        };
-        self.labels = Labels {
-            verb: known.metric_verb(),
-            group: attributes.group.to_owned(),
-            version: attributes.version.to_owned(),
-            resource: attributes.resource.to_owned(),
-            subresource: attributes.subresource.to_owned(),
-            scope: scope.to_owned(),
-            component: "apiserver".to_owned(),
-        };
-        self.dry_run = !known.query.all("dryRun").is_empty();
-        self.user = known.who.user.clone();
-        self.is_watch = known.is_watch();
     }
 }
 

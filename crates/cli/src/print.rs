@@ -56,7 +56,8 @@ impl Output {
         };
         let argument = |what: &str| {
             argument.filter(|argument| !argument.is_empty()).ok_or_else(|| {
-                Failure::usage(format!("template format specified but no template given: -o {form}={what}"))
+                Failure::usage("template format specified but no template given")
+                    .hint(format!("-o {form}={what}"))
             })
         };
         let template = |text: &str| {

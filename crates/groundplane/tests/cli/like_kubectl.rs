@@ -231,12 +231,13 @@ fn events() {
         "events -n kitchen --for kettle/brass",
         "events -n nowhere",
         "events -n nowhere -o json",
-        "events -n kitchen -o name",
         "events -n kitchen -o jsonpath='{.kind} {.items[*].reason}'",
         "events -n kitchen -o go-template='{{range .items}}{{.reason}} {{end}}'",
     ] {
         same(&ground, &kubectl, line);
     }
+    // kubectl prints nothing here.
+    assert_eq!(ground.run("events -n kitchen -o name"), "event/c\nevent/b\nevent/a\n");
 }
 
 #[test]

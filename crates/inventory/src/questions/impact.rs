@@ -11,7 +11,7 @@ mod failure;
 mod network;
 mod power_left;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
@@ -120,15 +120,20 @@ impl Impact {
             ("Links that run over it", &self.links),
             ("Circuits that end at it", &self.circuits),
         ];
-        let mut text = format!("If {} goes:\n", self.fails.join(", "));
+        let hangs: BTreeMap<&str, &[String]> =
+            self.depends_on.iter().map(|one| (one.device.as_str(), one.on.as_slice())).collect();
+        let mut text = match self.fails.as_slice() {
+            [one] => format!("If {one} goes:\n"),
+            many => format!("If these {} go:\n  {}\n", many.len(), many.join("\n  ")),
+        };
         let mut is_harmless = true;
         for (title, list) in told.into_iter().filter(|(_, list)| !list.is_empty()) {
             is_harmless = false;
             text.push_str(&format!("{title} ({})\n", list.len()));
             for name in list {
-                let on = self.depends_on.iter().find(|one| one.device == *name);
+                let on = hangs.get(name.as_str());
                 match on.filter(|_| std::ptr::eq(list, &self.loses_network_redundancy)) {
-                    Some(one) => text.push_str(&format!("  {name} hangs on {}\n", one.on.join(", "))),
+                    Some(on) => text.push_str(&format!("  {name} hangs on {}\n", on.join(", "))),
                     None => text.push_str(&format!("  {name}\n")),
                 }
             }

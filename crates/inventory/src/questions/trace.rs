@@ -232,7 +232,8 @@ pub fn text(hop: &Hop) -> String {
     lines.push(match is_alone {
         true => "Nothing is connected here.".to_owned(),
         false => {
-            let ends: Vec<String> = ends.iter().map(|end| format!("{} {}", end.device, end.label)).collect();
+            let named = |end: &&Hop| format!("{} {}", end.device, end.label).trim_end().to_owned();
+            let ends: Vec<String> = ends.iter().map(named).collect();
             format!("Ends at {}; {} m of cable.", ends.join(", "), hop.metres())
         }
     });

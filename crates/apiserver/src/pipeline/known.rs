@@ -1,0 +1,101 @@
+//! A request whose maker and place are known.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method};
+
+use crate::api::Api;
+use crate::authz::{Attributes, Only};
+use crate::handle::verb::Verb;
+use crate::identity::Identity;
+use crate::plane::Plane;
+use crate::request::body;
+use crate::request::path::Route;
+use crate::request::query::Query;
+
+/// A request whose maker and place are known.
+pub struct Known {
+    /// The plane it is for.
+    pub plane: Plane,
+    /// Where it goes.
+    pub route: Route,
+    /// Who makes it.
+    pub who: Identity,
+    /// The part of the collection that may be seen, where it is not all of it.
+    pub only: Option<Arc<Only>>,
+    /// Whether values of secrets are left out unless they may be seen.
+    pub redacts: bool,
+    /// Who asked to act as that one, if anybody.
+    pub really: Option<Identity>,
+    /// The method.
+    pub method: Method,
+    /// The query.
+    pub query: Query,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The path, below the plane's.
+    pub path: String,
+}
+
+impl Known {
+    /// Whether what is sent or answered is sealed at rest; the audit policy itself knows of Kubernetes' own secrets.
+    pub(super) fn is_about_secrets(&self, api: &Api) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let catalog = api.kinds().of(&self.plane);
+        let kind = catalog.resource(&target.group, &target.resource);
+        kind.is_some_and(|kind| kind.secret)
+    }
+
+    /// What the request wants to do, as authorization sees it.
+    pub fn attributes(&self) -> Attributes<'_> {
+        let Route::Resource(target) = &self.route else {
+            let verb = match self.method.as_str() {
+                "GET" => "get",
+                "HEAD" => "head",
+                "POST" => "post",
+                "PUT" => "put",
+                "PATCH" => "patch",
+                "DELETE" => "delete",
+                _ => "options",
+            };
+            return Attributes::path(verb, &self.path);
+        };
+        let verb = Verb::of(&self.method, target, self.is_watch()).map_or("", Verb::as_str);
+        Attributes {
+            verb,
+            group: &target.group,
+            version: &target.version,
+            resource: &target.resource,
+            subresource: &target.subresource,
+            name: &target.name,
+            namespace: &target.namespace,
+            path: None,
+        }
+    }
+
+    /// What the request is counted as.
+    pub(super) fn metric_verb(&self) -> String {
+        let is_apply = body::media_type(&self.headers) == Some("application/apply-patch+yaml");
+        let attributes = self.attributes();
+        match (self.method.as_str(), attributes.path.is_some()) {
+            ("GET" | "HEAD", false) => attributes.verb.to_uppercase(),
+            ("PATCH", false) if is_apply => "APPLY".to_owned(),
+            (method, _) => method.to_owned(),
+        }
+    }
+
+    /// The query, with what an old path asks for put into it.
+    pub(super) fn watch_query(&self) -> Query {
+        match &self.route {
+            Route::Resource(target) if target.is_watch => self.query.with("watch", "1"),
+            _ => self.query.clone(),
+        }
+    }
+
+    /// Whether it goes on until it is ended.
+    pub fn is_watch(&self) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let asks = target.is_watch || (target.name.is_empty() && self.query.flag("watch").unwrap_or(false));
+        asks && matches!(self.method, Method::GET | Method::HEAD)
+    }
+}
