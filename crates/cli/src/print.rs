@@ -73,16 +73,17 @@ impl Output {
             "jsonpath" => Ok(Output::JsonPath(template(argument("'{.metadata.name}'")?)?)),
             "jsonpath-as-json" => Ok(Output::JsonPathAsJson(template(argument("'{.metadata.name}'")?)?)),
             "jsonpath-file" => {
-                Ok(Output::JsonPath(template(read(argument("FILE")?)?.trim_end_matches('\n'))?))
+                Ok(Output::JsonPath(template(read("--template", argument("FILE")?)?.trim_end_matches('\n'))?))
             }
             "custom-columns" => {
                 Ok(Output::Columns(CustomColumns::parse(argument("NAME:.metadata.name")?, no_headers)?))
             }
-            "custom-columns-file" => {
-                Ok(Output::Columns(CustomColumns::of_file(&read(argument("FILE")?)?, no_headers)?))
-            }
+            "custom-columns-file" => Ok(Output::Columns(CustomColumns::of_file(
+                &read("template", argument("FILE")?)?,
+                no_headers,
+            )?)),
             "go-template" | "template" => go_template(argument("'{{.metadata.name}}'")?),
-            "go-template-file" | "templatefile" => go_template(&read(argument("FILE")?)?),
+            "go-template-file" | "templatefile" => go_template(&read("--template", argument("FILE")?)?),
             other => Err(Failure::usage(format!(
                 "unable to match a printer suitable for the output format {}, allowed formats are: {ALLOWED}",
                 krm::field::quote(other)
@@ -163,8 +164,13 @@ fn executing(why: &str) -> Failure {
     Failure::other(format!("error executing jsonpath: {why}"))
 }
 
-fn read(path: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::other(format!("reading {path}: {error}")))
+/// The text of a file that `-o` names; kubectl's words if it can't be read.
+fn read(what: &str, path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let why = error.to_string();
+        let why = why.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Failure::other(format!("error reading {what} {path}, open {path}: {why}"))
+    })
 }
 
 /// The objects of a list, or the one there is.

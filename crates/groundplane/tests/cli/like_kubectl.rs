@@ -139,6 +139,8 @@ fn go_templates() {
         get kettle whistler -n kitchen -o go-template='{{if .kind}}'
         get kettle whistler -n kitchen -o go-template='{{$x}}'
         get kettle whistler -n kitchen -o go-template-file=missing.tmpl
+        get kettle whistler -n kitchen -o jsonpath-file=missing.path
+        get kettle whistler -n kitchen -o custom-columns-file=missing.txt
         "#,
     );
 }
