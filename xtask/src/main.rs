@@ -2,10 +2,12 @@
 #![allow(clippy::print_stdout, reason = "a command for people: what it prints is what it is for")]
 
 mod bench;
+mod binaries;
 mod docs;
 mod fuzz;
 mod parts;
 mod setup;
+mod soak;
 mod step;
 mod test;
 
@@ -39,6 +41,8 @@ enum Command {
     Docs,
     /// Look for input that does harm, guided by coverage.
     Fuzz(fuzz::Options),
+    /// Run crash loops and concurrency tests for a long time.
+    Soak(soak::Options),
     /// Measure one part.
     #[command(subcommand)]
     Bench(bench::What),
@@ -48,7 +52,8 @@ fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Test(options) => test::run(&options),
         Command::Docs => docs::run(),
-        Command::Fuzz(options) => fuzz::run(&options).map(drop),
+        Command::Fuzz(options) => fuzz::run(&options),
+        Command::Soak(options) => soak::run(&options),
         Command::Bench(what) => bench::run(&what),
     };
     match ended {

@@ -30,6 +30,13 @@ pub struct Steps {
     taken: Vec<Taken>,
 }
 
+impl Steps {
+    /// How long they took together.
+    pub fn total(&self) -> Duration {
+        self.taken.iter().map(|step| step.took).sum()
+    }
+}
+
 struct Taken {
     name: &'static str,
     mark: &'static str,
@@ -72,8 +79,7 @@ impl fmt::Display for Steps {
             let line = format!("{mark:<8} {name:<8} {:>7.1} s  {note}", took.as_secs_f64());
             writeln!(out, "{}", line.trim_end())?;
         }
-        let total: Duration = self.taken.iter().map(|step| step.took).sum();
-        write!(out, "{:<8} {:<8} {:>7.1} s", "", "total", total.as_secs_f64())
+        write!(out, "{:<8} {:<8} {:>7.1} s", "", "total", self.total().as_secs_f64())
     }
 }
 
@@ -81,8 +87,13 @@ impl fmt::Display for Steps {
 pub fn cargo<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(workspace_root());
-    // `cargo run` describes xtask itself in these. Build scripts that watch them (ring's does) would run
-    // again at every change between `cargo test` and `cargo xtask test`.
+    without_own_package(&mut command);
+    command
+}
+
+/// `cargo run` describes xtask itself in these variables. Build scripts that watch them (ring's does) would run again at
+/// every change between `cargo test` and `cargo xtask test`.
+pub fn without_own_package(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name
             .to_str()
@@ -91,7 +102,6 @@ pub fn cargo<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
             command.env_remove(name);
         }
     }
-    command
 }
 
 /// Runs a command to its end, its output in view.
@@ -121,7 +131,7 @@ fn workspace_root() -> PathBuf {
     root
 }
 
-fn command_line(command: &Command) -> String {
+pub fn command_line(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str());
     let set = command

@@ -35,9 +35,6 @@ const LOST_FUNCTIONS: &str =
 #[test]
 fn corner_cases_compile_to_what_is_intended() {
     Folder::corner().compare(&[], |bundle| bundle.name.starts_with('v'));
-    if let Some(folder) = Folder::shared_corner() {
-        folder.compare(&[], |bundle| bundle.name.starts_with('v'));
-    }
 }
 
 #[test]

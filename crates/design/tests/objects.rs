@@ -75,9 +75,6 @@ fn compare(folder: &Folder) {
 #[test]
 fn corner_cases_come_to_the_same_as_objects() {
     compare(&Folder::corner());
-    if let Some(folder) = Folder::shared_corner() {
-        compare(&folder);
-    }
 }
 
 #[test]

@@ -8,31 +8,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::need;
 use testbed::server::{Client, Server};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/definitions/samples.json");
-const THEIRS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases");
 /// How long a definition may take until it is served, far longer than it does.
 const PATIENCE: u32 = 300;
 
 #[tokio::test]
 async fn published_definitions_take_real_objects_and_refuse_wrong_ones() {
-    if !Path::new(THEIRS).join("crds").is_dir() {
-        return need::passed_over("the published definitions are not here");
-    }
+    let Some(theirs) = require::cases("") else { return };
     let samples: Vec<Value> = serde_json::from_slice(&std::fs::read(SAMPLES).unwrap()).unwrap();
     for sample in &samples {
         // Two projects publish the same kind: each has a server of its own.
         let server = Server::fresh(env!("CARGO_BIN_EXE_groundplane"), &[]).unwrap();
-        tell(&server.client(), sample).await;
+        tell(&server.client(), sample, &theirs).await;
     }
 }
 
-async fn tell(client: &Client, sample: &Value) {
+async fn tell(client: &Client, sample: &Value, theirs: &Path) {
     let name = sample["definition"].as_str().unwrap();
-    let definition = std::fs::read_to_string(Path::new(THEIRS).join(name)).unwrap();
+    let definition = std::fs::read_to_string(theirs.join(name)).unwrap();
     let definition = krm::decode::read_yaml(definition.as_bytes()).unwrap().value;
     let made = client.post(DEFINITIONS, &definition).await.unwrap();
     assert_eq!(made.code, 201, "{name}: {}", made.text());

@@ -78,28 +78,20 @@ impl Difference {
 impl Folder {
     /// Our own corner cases, kept in the repository.
     pub fn corner() -> Self {
-        Self::corner_at(workspace().join("tests/cases/corner"))
-    }
-
-    /// The corner cases beside the repository, of which there may be more.
-    pub fn shared_corner() -> Option<Self> {
-        shared_cases().map(|cases| Self::corner_at(cases.join("corner")))
-    }
-
-    fn corner_at(inputs: PathBuf) -> Self {
+        let inputs = workspace().join("tests/cases/corner");
         let truths = vec![(inputs.join("intended"), ".json"), (inputs.join("expected"), ".json")];
         Self { inputs, truths, is_recorded: false }
     }
 
     /// Other people's bundles: not copied, and not always here.
     pub fn shared(name: &str) -> Option<Self> {
-        let inputs = shared_cases()?.join(name);
+        let inputs = require::cases(name)?;
         let truths = vec![(inputs.join("intended"), ".json"), (inputs.join("expected"), ".json")];
         Some(Self { inputs, truths, is_recorded: true })
     }
 
     pub fn treasuremap() -> Option<Self> {
-        let inputs = shared_cases()?.join("treasuremap/rendered");
+        let inputs = require::cases("treasuremap/rendered")?;
         Some(Self { truths: vec![(inputs.clone(), ".compiled.json")], inputs, is_recorded: true })
     }
 
@@ -209,16 +201,4 @@ fn names(folder: &Path) -> Vec<String> {
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Where other people's cases are: `GROUNDPLANE_CASES`, else beside the workspace. `GROUNDPLANE_REQUIRE=1` insists on them.
-fn shared_cases() -> Option<PathBuf> {
-    let folder =
-        env::var_os("GROUNDPLANE_CASES").map_or_else(|| workspace().join("../shared/cases"), PathBuf::from);
-    if folder.exists() {
-        return Some(folder);
-    }
-    assert_ne!(env::var("GROUNDPLANE_REQUIRE").as_deref(), Ok("1"), "no cases at {}", folder.display());
-    eprintln!("skipped: the shared cases are not here");
-    None
 }

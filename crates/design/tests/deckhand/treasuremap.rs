@@ -1,31 +1,11 @@
 //! The Airship treasuremap sites, against what the original made of them.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use design::{
     deckhand::{MissingSource, render_with},
     document::{Document, airship::Repository, load},
 };
-
-/// The shared cases are other people's files and stay outside the repository.
-fn cases() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases");
-    let folder = env::var_os("GROUNDPLANE_CASES").map_or(beside, PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(
-        env::var_os("GROUNDPLANE_REQUIRE").is_none_or(|value| value != "1"),
-        "the shared cases are required, but {} is not a folder",
-        folder.display()
-    );
-    eprintln!("skipped: the shared cases are not here");
-    None
-}
 
 fn drydock_by_id(documents: &[Document]) -> BTreeMap<String, &Document> {
     let drydock = documents.iter().filter(|document| document.schema().starts_with("drydock/"));
@@ -60,8 +40,7 @@ fn renders_as_the_original(treasuremap: &Path, site: &str) {
 /// Every site that was rendered, however many there are.
 #[test]
 fn every_site_renders_as_the_original_rendered_it() {
-    let Some(cases) = cases() else { return };
-    let treasuremap = cases.join("treasuremap");
+    let Some(treasuremap) = require::cases("treasuremap") else { return };
     let rendered = treasuremap.join("rendered").read_dir().expect("there are renderings");
     let files = rendered.map(|entry| entry.expect("the folder can be read").path());
     let sites: Vec<String> = files

@@ -360,21 +360,10 @@ fn models(text: &str) -> Value {
 
 fn bundles() -> Vec<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared = std::env::var_os("GROUNDPLANE_CASES")
-        .map_or_else(|| workspace.join("../shared/cases"), PathBuf::from);
-    let folders = [
-        workspace.join("tests/cases/corner"),
-        shared.join("corner"),
-        shared.join("design"),
-        shared.join("treasuremap/rendered"),
-    ];
+    let theirs = ["design", "treasuremap/rendered"].into_iter().filter_map(require::cases);
     let mut bundles = Vec::new();
-    for folder in folders {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            testbed::need::passed_over(&format!("there are no bundles in {}", folder.display()));
-            continue;
-        };
-        let files = entries.map(|entry| entry.unwrap().path());
+    for folder in theirs.chain([workspace.join("tests/cases/corner")]) {
+        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         bundles.extend(files.filter(|file| file.extension().is_some_and(|extension| extension == "yaml")));
     }
     bundles.sort();

@@ -4,24 +4,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testbed::need;
 
 use crate::program::Kubectl;
 
 /// The folder of the original's manifests; `None`, said plainly, where it is not.
 pub fn folder() -> Option<PathBuf> {
-    let cases = std::env::var_os("GROUNDPLANE_CASES").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases")),
-        PathBuf::from,
-    );
-    let folder = cases.join("inventory");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    need::passed_over(
-        "the original inventory's manifests are not here; GROUNDPLANE_CASES names their folder",
-    );
-    None
+    require::cases("inventory")
 }
 
 /// One suite of the original's end-to-end tests.

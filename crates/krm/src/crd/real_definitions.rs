@@ -9,14 +9,10 @@ use crate::Object;
 
 #[test]
 fn definitions_of_real_projects_are_taken() {
-    let cases = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases"));
-    if !cases.exists() {
-        eprintln!("skipped: there are no cases beside the workspace");
-        return;
-    }
     let mut taken = 0;
     for folder in ["crds", "fulfillment/crds"] {
-        for file in files(&cases.join(folder)) {
+        let Some(folder) = require::cases(folder) else { return };
+        for file in files(&folder) {
             let text = std::fs::read_to_string(&file).unwrap();
             for document in documents(&text) {
                 check(document, &file);

@@ -37,9 +37,8 @@ impl Drop for SmallDisk {
 }
 
 fn skip(why: &str) {
-    let required = std::env::var("GROUNDPLANE_REQUIRE").is_ok_and(|required| required == "1");
-    assert!(!(required && is_root()), "a tmpfs can't be mounted: {why}");
-    eprintln!("skipped, because a tmpfs can't be mounted here: {why}");
+    assert!(!(require::everything() && is_root()), "a tmpfs can't be mounted: {why}");
+    require::skip(&format!("a tmpfs can't be mounted: {why}"));
 }
 
 fn is_root() -> bool {

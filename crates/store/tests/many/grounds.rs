@@ -25,8 +25,7 @@ impl Ground {
     /// Two servers on a new cluster; `None`, said plainly, when there is no etcd to be had.
     pub async fn etcd(members: usize, model: Option<Arc<dyn Model>>) -> Option<Ground> {
         if !Cluster::available() {
-            assert!(std::env::var_os("GROUNDPLANE_REQUIRE").is_none(), "there is no etcd binary");
-            eprintln!("skipped: there is no etcd binary");
+            require::missing("there is no etcd binary");
             return None;
         }
         let cluster = Cluster::start(members).unwrap();
