@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::authz::Beside;
 use crate::catalog::Kinds;
+use crate::controllers::running::Controllers;
 use crate::followers::Followers;
 use crate::read::parsed::ParsedObjects;
 use crate::read::shown::Shown;
@@ -28,6 +29,7 @@ struct Shared {
     is_following: AtomicBool,
     shown: Shown,
     parsed: ParsedObjects,
+    controllers: Controllers,
 }
 
 impl Api {
@@ -50,6 +52,7 @@ impl Api {
             is_following: AtomicBool::new(true),
             shown: Shown::default(),
             parsed: ParsedObjects::default(),
+            controllers: Controllers::default(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -92,6 +95,11 @@ impl Api {
     /// What watches were shown last.
     pub fn shown(&self) -> &Shown {
         &self.0.shown
+    }
+
+    /// The controllers that run in this process.
+    pub fn controllers(&self) -> &Controllers {
+        &self.0.controllers
     }
 
     /// What questions have read last.

@@ -1,84 +1,105 @@
-//! Controllers: what keeps the content of the store as it should be.
+//! Controllers: they keep the content of the store as it should be.
 //!
-//! A controller is told of changes, puts the keys it cares about into a queue, and brings each to where it should be. With
-//! several servers on one store, one at a time runs each controller; its writes land only while it holds the lease.
+//! A controller is shown every change, adds the keys that it has to look at to a queue, and brings each to where it should
+//! be. With several servers on one store, one at a time runs each controller; its writes land only while it holds the
+//! lease. The runtime (queue, workers, deadlines, back-off, leases) is the crate `reconcile`.
 
 pub mod cluster_roles;
 pub mod definitions;
 pub mod elected;
 pub mod garbage;
+mod metrics;
 pub mod namespaces;
 pub mod projects;
-pub mod queue;
+pub mod running;
+
+/// The work queue of a controller.
+pub mod queue {
+    pub use reconcile::queue::Queue;
+}
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use krm::status::Status;
+use reconcile::backoff::{Backoff, system_randomness};
+pub use reconcile::workers::Next;
+use reconcile::workers::{self, Attempt, Failure, Settings};
 use store::{Entry, Key};
-use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::client::Client;
+use crate::keys;
 use queue::Queue;
+use running::Running;
 
-/// How many keys of one controller are worked on at once.
-const WORKERS: usize = 4;
-
-/// So many objects are noticed in one go.
+/// So many objects are shown to a controller in one go.
 const TOGETHER: usize = 64;
-
-/// What comes of working on a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// It is as it should be.
-    Done,
-    /// It is to be looked at again after a while.
-    After(Duration),
-}
 
 /// Brings objects to where they should be.
 pub trait Controller: Send + Sync + 'static {
-    /// What it is called in leases, logs and metrics.
+    /// Name in leases, logs and metrics.
     const NAME: &'static str;
 
-    /// Wants the keys that have to be worked on because an object is there, or has changed or gone.
+    /// Adds the keys that have to be looked at because an object is there, or has changed or gone.
     fn notice(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>);
 
     /// Works on one key.
     fn work(&self, client: &Client, key: &Key) -> impl Future<Output = Result<Next, Status>> + Send;
-}
 
-/// Runs a controller until the store is closed.
-pub async fn run<C: Controller>(controller: Arc<C>, client: Client) {
-    let queue = Arc::new(Queue::default());
-    let mut tasks = JoinSet::new();
-    for _ in 0..WORKERS {
-        let (controller, client, queue) = (controller.clone(), client.clone(), queue.clone());
-        tasks.spawn(async move {
-            while let Some(key) = queue.take().await {
-                let well = match controller.work(&client, &key).await {
-                    Ok(Next::Done) => true,
-                    Ok(Next::After(pause)) => {
-                        queue.add_after(key.clone(), pause);
-                        true
-                    }
-                    Err(status) => {
-                        tracing::debug!(controller = C::NAME, %key, %status, "to be tried again");
-                        false
-                    }
-                };
-                queue.done(&key, well);
-            }
-        });
+    /// Number of workers and deadline.
+    fn settings(&self) -> Settings {
+        Settings::new(Self::NAME)
     }
-    follow(&*controller, client.api(), &queue).await;
-    queue.close();
-    while tasks.join_next().await.is_some() {}
 }
 
-/// Tells the controller of everything that is there, and then of every change.
+/// Runs a controller until the server stops or the store is closed.
+pub async fn run<C: Controller>(controller: Arc<C>, client: Client) {
+    let controllers = client.api().controllers().clone();
+    let Some(running) = controllers.begin(C::NAME) else { return };
+    run_until(controller, client, &running, controllers.stopping()).await;
+}
+
+/// Runs a controller until the token is cancelled or the store is closed. When it returns, nothing of it runs any more.
+async fn run_until<C: Controller>(
+    controller: Arc<C>,
+    client: Client,
+    running: &Running,
+    stop: CancellationToken,
+) {
+    let queue = Arc::new(Queue::new(lane, Backoff::with_jitter(system_randomness())));
+    running.begun(&queue);
+    let attempt: Attempt<Key> = {
+        let (controller, client) = (controller.clone(), client.clone());
+        Arc::new(move |key| {
+            let (controller, client) = (controller.clone(), client.clone());
+            Box::pin(async move {
+                let worked = controller.work(&client, &key).await;
+                worked.map_err(|status| Failure(status.to_string()))
+            })
+        })
+    };
+    let settings = controller.settings();
+    let working = workers::run(queue.clone(), settings, attempt, running.stats().clone(), stop.clone());
+    let following = async {
+        tokio::select! {
+            () = follow(&*controller, client.api(), &queue) => {}
+            () = stop.cancelled() => {}
+        }
+        queue.close();
+    };
+    tokio::join!(working, following);
+    running.ended();
+}
+
+/// Planes take turns, so that a busy one does not hold up the others.
+fn lane(key: &Key) -> &str {
+    keys::parts(key).map_or("", |parts| parts.plane)
+}
+
+/// Shows the controller everything that is there, and then every change.
 async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
     loop {
         let snapshot = match api.store().current().await {
@@ -113,8 +134,8 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
     }
 }
 
-/// Lets others have their turn now and then: the controller's own lease, which runs out while hundreds of thousands of objects
-/// are looked at in one go, and with it all that was looked at.
+/// Lets other tasks run now and then: the renewal of the controller's own lease among them, which would otherwise end
+/// while hundreds of thousands of objects are looked at in one go.
 async fn give_way(number: usize) {
     if number % TOGETHER == TOGETHER - 1 {
         tokio::task::yield_now().await;

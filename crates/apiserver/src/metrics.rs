@@ -134,6 +134,8 @@ impl Metrics {
         let mut text = String::new();
         // Writing into a string does not fail.
         let _ = encode(&mut text, &self.registry);
-        text
+        let end = "# EOF\n";
+        let all = text.strip_suffix(end).unwrap_or(&text);
+        [all, &api.controllers().metrics(), end].concat()
     }
 }

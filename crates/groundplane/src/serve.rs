@@ -219,6 +219,7 @@ async fn serve(arguments: Arguments) -> Result<(), Failure> {
     supervisor::ready();
 
     wait_for_signal().await;
+    api.controllers().stop().await;
     tracing::info!("stopping");
     supervisor::stopping();
     stopping.store(true, Ordering::Relaxed);

@@ -3,52 +3,60 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reconcile::lease::{self, Keeper, Later, Terms};
 use store::{Acquired, Fence};
 
-use super::{Controller, run};
+use super::{Controller, run_until};
+use crate::api::Api;
 use crate::client::Client;
 
-/// How long a lease lasts when it is not renewed.
-const LASTS: Duration = Duration::from_secs(6);
-/// How often it is renewed, and how often others ask for it.
-const ROUND: Duration = Duration::from_secs(2);
-
-/// Runs a controller whenever this server holds its lease, until the store is closed.
+/// Runs a controller whenever this server holds its lease, until the server stops or the store is closed.
 pub async fn run_elected<C: Controller>(controller: Arc<C>, client: Client, holder: String) {
+    let controllers = client.api().controllers().clone();
+    let Some(running) = controllers.begin(C::NAME) else { return };
     let name = format!("controller/{}", C::NAME);
-    loop {
-        match client.api().store().acquire(&name, &holder, LASTS).await {
-            Ok(Acquired::Taken(fence)) => {
-                tracing::debug!(controller = C::NAME, "runs here now");
-                tokio::select! {
-                    () = run(controller.clone(), client.fenced(fence.clone())) => {
-                        let _ = client.api().store().release(&fence).await;
-                        return;
-                    }
-                    () = lost(&client, &fence) => tracing::warn!(controller = C::NAME, "another server runs it now"),
-                }
-            }
-            Ok(Acquired::HeldBy { for_at_most, .. }) => {
-                tokio::time::sleep(for_at_most.min(ROUND)).await;
-            }
-            Err(store::Error::Closed) => return,
-            Err(error) => {
-                tracing::warn!(controller = C::NAME, %error, "its lease can't be had just now");
-                tokio::time::sleep(ROUND).await;
-            }
-        }
-    }
+    let keeper = StoreLease { api: client.api().clone(), name: name.clone(), holder };
+    let (stop, running) = (controllers.stopping(), &running);
+    lease::hold(&name, &keeper, Terms::default(), &stop, |fence, token| {
+        let (controller, client) = (controller.clone(), client.fenced(fence));
+        async move { run_until(controller, client, running, token).await }
+    })
+    .await;
 }
 
-/// Renews a lease; ends when it is lost.
-async fn lost(client: &Client, fence: &Fence) {
-    loop {
-        tokio::time::sleep(ROUND).await;
-        match client.api().store().renew(fence).await {
-            Ok(true) | Err(store::Error::Closed) => {}
-            Ok(false) => return,
-            // Whether it is still held is not known: the guard on every write decides.
-            Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
-        }
+/// A lease in the server's own store.
+struct StoreLease {
+    api: Api,
+    name: String,
+    holder: String,
+}
+
+impl Keeper for StoreLease {
+    type Fence = Fence;
+    type Error = store::Error;
+
+    fn acquire(&self, lasts: Duration) -> Later<'_, Result<Result<Fence, Duration>, store::Error>> {
+        Box::pin(async move {
+            Ok(match self.api.store().acquire(&self.name, &self.holder, lasts).await? {
+                Acquired::Taken(fence) => Ok(fence),
+                Acquired::HeldBy { for_at_most, .. } => Err(for_at_most),
+            })
+        })
+    }
+
+    fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, Result<bool, store::Error>> {
+        Box::pin(self.api.store().renew(fence))
+    }
+
+    fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, ()> {
+        Box::pin(async move {
+            if let Err(error) = self.api.store().release(fence).await {
+                tracing::debug!(lease = self.name, %error, "not released; it ends by itself");
+            }
+        })
+    }
+
+    fn is_closed(&self, error: &store::Error) -> bool {
+        matches!(error, store::Error::Closed)
     }
 }
