@@ -20,7 +20,7 @@ pub mod queue {
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use krm::status::Status;
 use reconcile::backoff::{Backoff, system_randomness};
@@ -35,8 +35,8 @@ use crate::keys;
 use queue::Queue;
 use running::Running;
 
-/// So many objects are shown to a controller in one go.
-const TOGETHER: usize = 64;
+/// How long a controller is shown objects in one go.
+const AT_A_STRETCH: Duration = Duration::from_millis(2);
 
 /// Brings objects to where they should be.
 pub trait Controller: Send + Sync + 'static {
@@ -111,19 +111,21 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
                 continue;
             }
         };
-        for (number, (key, entry)) in snapshot.list(b"").enumerate() {
+        let mut stretch = Stretch::begin();
+        for (key, entry) in snapshot.list(b"") {
             controller.notice(api, key, None, Some(entry), queue);
-            give_way(number).await;
+            stretch.give_way().await;
         }
         let Ok(mut watch) = api.store().watch(b"", snapshot.version()) else { continue };
         drop(snapshot);
         loop {
             match watch.next().await {
                 Ok(events) => {
-                    for (number, event) in events.iter().enumerate() {
+                    let mut stretch = Stretch::begin();
+                    for event in events.iter() {
                         let (before, after) = (event.before(), event.after());
                         controller.notice(api, event.key(), before.map(|e| &**e), after.map(|e| &**e), queue);
-                        give_way(number).await;
+                        stretch.give_way().await;
                     }
                 }
                 Err(store::Error::Closed) => return,
@@ -134,10 +136,19 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
     }
 }
 
-/// Lets other tasks run now and then: the renewal of the controller's own lease among them, which would otherwise end
-/// while hundreds of thousands of objects are looked at in one go.
-async fn give_way(number: usize) {
-    if number % TOGETHER == TOGETHER - 1 {
-        tokio::task::yield_now().await;
+/// Work that lets other tasks run now and then: the renewal of the controller's own lease among them, which would
+/// otherwise end while hundreds of thousands of objects are looked at in one go.
+struct Stretch(Instant);
+
+impl Stretch {
+    fn begin() -> Stretch {
+        Stretch(Instant::now())
+    }
+
+    async fn give_way(&mut self) {
+        if self.0.elapsed() > AT_A_STRETCH {
+            tokio::task::yield_now().await;
+            self.0 = Instant::now();
+        }
     }
 }

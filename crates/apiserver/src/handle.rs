@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod beyond;
 pub mod body;
+pub mod controllers;
 pub mod key_rotation;
 pub mod other;
 pub mod past;

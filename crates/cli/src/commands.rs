@@ -9,6 +9,7 @@ pub mod auth;
 pub mod backup;
 pub mod completion;
 pub mod config;
+pub mod controllers;
 pub mod create;
 pub mod delete;
 pub mod describe;

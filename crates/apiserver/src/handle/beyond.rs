@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::past::{message_of, text};
 use super::resource::respond;
-use super::{backup, key_rotation, verification};
+use super::{backup, controllers, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::later;
@@ -47,6 +47,8 @@ pub enum Beyond {
     Backup,
     /// A new key for what is sealed.
     KeyRotation,
+    /// The state of the controllers.
+    Controllers,
 }
 
 /// What a call asks for, if it is anything of this.
@@ -63,6 +65,7 @@ pub fn of(call: &Call, target: &Target, method: &Method) -> Option<Beyond> {
         ("checkpoints", "", _) => Some(Beyond::Checkpoint),
         ("backups", "", _) => Some(Beyond::Backup),
         ("keyrotations", "", _) => Some(Beyond::KeyRotation),
+        ("controllers", "", _) => Some(Beyond::Controllers),
         _ => None,
     }
 }
@@ -82,7 +85,7 @@ impl Beyond {
     /// Answers it.
     pub async fn answer(self, known: &Known, call: Call, body: &Bytes) -> Result<Answer, Status> {
         let method = match self {
-            Beyond::Search | Beyond::Checkpoint => [Method::GET, Method::HEAD],
+            Beyond::Search | Beyond::Checkpoint | Beyond::Controllers => [Method::GET, Method::HEAD],
             _ => [Method::POST, Method::POST],
         };
         let is_named = matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan);
@@ -101,6 +104,7 @@ impl Beyond {
             Beyond::Checkpoint => verification::checkpoint(known, &call).await,
             Beyond::Backup => Ok(backup::answer(&call)),
             Beyond::KeyRotation => key_rotation::answer(known, &call).await,
+            Beyond::Controllers => controllers::answer(known, &call),
         }
     }
 }

@@ -71,6 +71,13 @@ pub fn kinds() -> Vec<Kind> {
             "KeyRotation replaces the key that secrets are sealed with.",
             json!({}),
         ),
+        asked(
+            "Controller",
+            "controllers",
+            &["list"],
+            "Controller is a control loop of the server that you ask. It is computed, not stored.",
+            json!({ "status": anything("Whether the controller works in this server, its queue, its attempts since the start, and the objects whose attempts fail, with the last error.") }),
+        ),
     ];
     kinds.extend(root_only.map(|mut kind| {
         kind.planes = Planes::Root;

@@ -11,6 +11,7 @@ mod watched;
 mod at_once;
 mod gone_with_the_owner;
 mod leases;
+mod misbehaving;
 mod namespaces;
 mod older_objects;
 mod page;
