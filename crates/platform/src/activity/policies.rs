@@ -123,7 +123,11 @@ impl InForce<'_> {
                 Ok(Some((_, said))) => return Some(said),
                 Ok(None) => {}
                 Err(why) => {
-                    tracing::debug!(kind = kind.names.kind, why, "an activity policy can't tell a record");
+                    tracing::debug!(
+                        kind = kind.names.kind,
+                        why,
+                        "failed to evaluate an ActivityPolicy on a record"
+                    );
                     return None;
                 }
             }

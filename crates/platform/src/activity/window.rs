@@ -32,7 +32,10 @@ impl Window {
             let text = spec.get(name).and_then(Value::as_str).unwrap_or_default();
             let path = at.field(name);
             if text.is_empty() {
-                errors.push(FieldError::required(&path, "a time such as now-7d or 2026-11-01T08:00:00Z"));
+                errors.push(FieldError::required(
+                    &path,
+                    "must be a time such as now-7d or 2026-11-01T08:00:00Z",
+                ));
                 return None;
             }
             match moment(text, now) {
