@@ -68,7 +68,9 @@ impl Api {
         loop {
             match self.0.followers.follow(self, watch).await {
                 Ok(()) | Err(store::Error::Closed) => return,
-                Err(error) => tracing::warn!(%error, "definitions and rights are read again"),
+                Err(error) => {
+                    tracing::warn!(%error, "lost the watch on the store; reloading custom resource definitions and access rules")
+                }
             }
             let Ok(snapshot) = self.store().current().await else { return };
             self.0.followers.load(self, &snapshot).await;

@@ -65,7 +65,7 @@ pub async fn run<C: Controller>(controller: Arc<C>, client: Client) {
                         true
                     }
                     Err(status) => {
-                        tracing::debug!(controller = C::NAME, %key, %status, "to be tried again");
+                        tracing::debug!(controller = C::NAME, %key, %status, "reconcile failed; will retry");
                         false
                     }
                 };
@@ -85,7 +85,7 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
             Ok(snapshot) => snapshot,
             Err(store::Error::Closed) => return,
             Err(error) => {
-                tracing::warn!(controller = C::NAME, %error, "waiting for the store");
+                tracing::warn!(controller = C::NAME, %error, "failed to read the store; will retry");
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 continue;
             }

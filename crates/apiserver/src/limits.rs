@@ -96,7 +96,7 @@ impl Limits {
         };
         if found >= most {
             return Err(Status::too_many_requests(
-                format!("too many {what} at once: {found}, and {most} are allowed; please try again later"),
+                format!("too many concurrent {what}: limit is {most}; please try again later"),
                 1,
             ));
         }

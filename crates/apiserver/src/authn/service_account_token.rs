@@ -81,8 +81,8 @@ impl std::fmt::Debug for IssuedToken {
 pub enum TokenKeyError {
     /// The key cannot be used.
     #[error(
-        "the key of service account tokens is not a P-256 key in PKCS#8: restore `pki/service-accounts.pem` from \
-         a backup, or remove it to have a new one made"
+        "the signing key of service account tokens is not a P-256 key in PKCS#8 format: restore \
+         `pki/service-accounts.pem` from a backup, or remove it and a new one is generated"
     )]
     NotAKey,
     /// The operating system gave no random bytes.

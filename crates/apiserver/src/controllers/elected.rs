@@ -19,13 +19,13 @@ pub async fn run_elected<C: Controller>(controller: Arc<C>, client: Client, hold
     loop {
         match client.api().store().acquire(&name, &holder, LASTS).await {
             Ok(Acquired::Taken(fence)) => {
-                tracing::debug!(controller = C::NAME, "runs here now");
+                tracing::debug!(controller = C::NAME, "became leader");
                 tokio::select! {
                     () = run(controller.clone(), client.fenced(fence.clone())) => {
                         let _ = client.api().store().release(&fence).await;
                         return;
                     }
-                    () = lost(&client, &fence) => tracing::warn!(controller = C::NAME, "another server runs it now"),
+                    () = lost(&client, &fence) => tracing::warn!(controller = C::NAME, "lost leadership; another server runs the controller"),
                 }
             }
             Ok(Acquired::HeldBy { for_at_most, .. }) => {
@@ -33,7 +33,7 @@ pub async fn run_elected<C: Controller>(controller: Arc<C>, client: Client, hold
             }
             Err(store::Error::Closed) => return,
             Err(error) => {
-                tracing::warn!(controller = C::NAME, %error, "its lease can't be had just now");
+                tracing::warn!(controller = C::NAME, %error, "failed to acquire the leader lease; will retry");
                 tokio::time::sleep(ROUND).await;
             }
         }
@@ -48,7 +48,7 @@ async fn lost(client: &Client, fence: &Fence) {
             Ok(true) | Err(store::Error::Closed) => {}
             Ok(false) => return,
             // Whether it is still held is not known: the guard on every write decides.
-            Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
+            Err(error) => tracing::warn!(%error, "failed to renew a leader lease; will retry"),
         }
     }
 }

@@ -85,7 +85,7 @@ pub fn decide(work: &Work, view: &mut View) -> Vec<Tried> {
         index: item.index,
         named: item.named.clone(),
         operation: item.operation,
-        outcome: outcome.unwrap_or_else(|| Err(Status::internal("an item was passed over"))),
+        outcome: outcome.unwrap_or_else(|| Err(Status::internal("an item was not processed"))),
     });
     told.collect()
 }

@@ -72,7 +72,7 @@ impl<T: Resource> Declaration<T> {
 
     fn new(scope: Scope) -> Declaration<T> {
         let version = Version::new(T::VERSION, schema_of::<T>())
-            .unwrap_or_else(|error| panic!("the schema of {} is no schema: {error}", T::KIND));
+            .unwrap_or_else(|error| panic!("invalid schema of {}: {error}", T::KIND));
         let kind = Kind::new(T::GROUP, T::KIND, T::PLURAL, scope, version);
         Declaration { kind, columns: vec![Column::name()], of: std::marker::PhantomData }
     }

@@ -57,7 +57,7 @@ impl Questioned<'_> {
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Status> {
         let Some(text) = self.option(name) else { return Ok(None) };
         let number = text.parse().map(Some);
-        number.map_err(|_| Status::bad_request(format!("{name} is to be a number, not {text:?}")))
+        number.map_err(|_| Status::bad_request(format!("{name}: {text:?} must be an integer")))
     }
 }
 

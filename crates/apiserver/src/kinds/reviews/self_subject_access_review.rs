@@ -21,8 +21,8 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline =
-        Outline::of(&SHAPE).says("", "SelfSubjectAccessReview asks whether whoever asks may do something.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "SelfSubjectAccessReview checks whether the current user can perform an action.");
     let outline = described(outline);
     declare::review(
         AUTHORIZATION,

@@ -21,7 +21,8 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "SubjectAccessReview asks whether somebody may do something.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "SubjectAccessReview checks whether a user or group can perform an action.");
     let outline = of_whom(described(outline));
     declare::review(
         AUTHORIZATION,
