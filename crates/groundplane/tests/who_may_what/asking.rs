@@ -56,7 +56,10 @@ async fn why_tells_the_binding_and_the_role_or_what_would_do() {
     let told = made(admin, WHY, &about_ann).await;
     assert_eq!(told["status"]["allowed"], true, "{told}");
     let masters = made(admin, WHY, &asks("delete", "racks", "x")).await;
-    assert_eq!(masters["status"]["allowedBy"][0]["reason"], "members of the group system:masters are allowed everything");
+    assert_eq!(
+        masters["status"]["allowedBy"][0]["reason"],
+        "members of the group system:masters are allowed everything"
+    );
 
     // A review in the name of somebody may say of which project it asks.
     made(admin, &format!("{TENANCY}/projects"), &json!({"metadata": {"name": "web"}})).await;

@@ -145,7 +145,7 @@ impl Resource for PolicyBinding {
     }
 }
 
-/// Subjects must exist, so that a binding never grants to whoever takes the name later.
+/// Subjects must exist, so that a binding never grants to a later user of the same name.
 fn subjects_are_known(change: &Change<PolicyBinding>) -> Vec<FieldError> {
     let Some(binding) = change.after() else { return Vec::new() };
     let spec = Path::of("spec");
