@@ -1,4 +1,4 @@
-//! The server without its sockets: the store, the kinds, and what every request needs of them.
+//! The API server without its sockets: the store, the kinds and what every request needs of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Who makes a request, by what it presents: a client certificate, a token, or nothing.
+//! Authentication: client certificates, bearer tokens, anonymous requests.
 
 mod bearer;
 pub(crate) mod fetch;

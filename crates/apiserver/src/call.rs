@@ -1,4 +1,4 @@
-//! A request that is about objects, once it is known who makes it and what it is about.
+//! A request for objects of a kind, after authentication and routing.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Kinds that users define: CustomResourceDefinitions made into kinds that are served.
+//! Custom resources: kinds that are served from CustomResourceDefinitions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Who makes a request.
+//! The user of a request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

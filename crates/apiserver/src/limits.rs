@@ -1,4 +1,4 @@
-//! How much one user may ask for at once, so that nobody harms the others.
+//! Limits on concurrent requests and watches, so that one user cannot starve the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

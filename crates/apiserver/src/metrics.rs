@@ -1,4 +1,4 @@
-//! What is counted, under Kubernetes' names, so that dashboards made for it work.
+//! Metrics under Kubernetes' names, so that existing dashboards work.
 
 use std::time::Duration;
 

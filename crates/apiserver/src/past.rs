@@ -1,4 +1,4 @@
-//! The past of objects: what they were, who changed them, and how they come back.
+//! History of objects: earlier states, who changed them, undo and restore.
 
 pub mod as_of;
 pub mod history;

@@ -1,4 +1,4 @@
-//! The way of every request: who makes it, whether it may, what it is about, the answer, and the note of it.
+//! The request pipeline: authenticate, authorize, route, handle, audit.
 
 mod known;
 mod noted;

@@ -1,4 +1,4 @@
-//! How much there is in each project, and how much there may be.
+//! Quotas: the number of objects in each project, and its limit.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};

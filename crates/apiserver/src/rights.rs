@@ -1,4 +1,4 @@
-//! Who may do what in each plane, kept up with the roles and bindings in the store.
+//! Authorization in each plane, kept up to date with the roles and bindings in the store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,4 +1,4 @@
-//! Sockets: connections are taken, secured, and served until they are to end.
+//! The listener: accepts connections, runs TLS, serves HTTP, and shuts down gracefully.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! TLS of the one listener: our serving certificate, and client certificates for those who have one.
+//! TLS of the listener: the serving certificate and client certificates.
 
 mod client_certificates;
 mod peer;

@@ -1,4 +1,4 @@
-//! What is wrong with a field of an object, in Kubernetes' words.
+//! Field errors in Kubernetes' words.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! A kind as the server knows it: what a file of ours declares, or what a user's CustomResourceDefinition says.
+//! A kind: everything that the server knows about it, from our declaration or from a
+//! CustomResourceDefinition.
 
 mod change;
 mod converter;

@@ -1,4 +1,4 @@
-//! Metadata: what every object has, and what is asked of it when it is created and when it changes.
+//! Object metadata: validation on create and update.
 
 mod managed;
 mod owners;

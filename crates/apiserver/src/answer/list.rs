@@ -1,4 +1,4 @@
-//! Lists as answers: the stored bytes one after the other, made while they are sent.
+//! Lists as responses: stored bytes are concatenated while they are sent.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

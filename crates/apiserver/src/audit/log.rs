@@ -1,4 +1,4 @@
-//! The thread that writes events down, and the queue before it.
+//! The writer thread of the audit log and its queue.
 //!
 //! A request waits for the queue a moment at most. When the disk cannot keep up, events are lost and counted rather
 //! than requests.

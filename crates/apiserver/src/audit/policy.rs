@@ -1,4 +1,4 @@
-//! Which requests are written down, and how much of each: the first rule that matches decides.
+//! The audit policy: which requests are logged at which level. The first rule that matches decides.
 
 use serde::Deserialize;
 use serde_json::Value;

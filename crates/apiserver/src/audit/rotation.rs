@@ -1,4 +1,4 @@
-//! A file that is put aside when it has grown large, and a few of those that were put aside before.
+//! A file that is rotated by size, with a limited number of old files.
 
 use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::{self, Write};

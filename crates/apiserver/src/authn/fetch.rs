@@ -1,4 +1,4 @@
-//! Getting an issuer's documents over HTTPS.
+//! HTTPS client for documents of OIDC issuers and for webhooks.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Tokens whose signatures were verified before: a client sends the same one with every request.
+//! Cache of tokens whose signatures were verified: clients send the same token with every request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

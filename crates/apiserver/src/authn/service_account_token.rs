@@ -1,4 +1,4 @@
-//! Tokens of service accounts: issued and signed by us, good only as long as the account is there.
+//! Service account tokens: issued and signed by this server, valid while the account exists.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Tokens that programs make for themselves, each signed with a key whose public half the server was given.
+//! Tokens that programs sign themselves, with a key that is registered at the server.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

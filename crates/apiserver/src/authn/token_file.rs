@@ -1,4 +1,4 @@
-//! Tokens in a file: `token,user,uid,"group1,group2"` per line, read again when the file changes.
+//! Static token file: `token,user,uid,"group1,group2"` per line, reloaded when the file changes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Definitions of kinds: they get their names, are served, and take their objects with them when they go.
+//! CustomResourceDefinitions: accepts names, establishes them, and deletes custom resources with their
+//! definition.
 
 use std::time::Duration;
 

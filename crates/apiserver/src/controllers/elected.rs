@@ -1,4 +1,4 @@
-//! One server at a time: a controller that runs only while its lease is held.
+//! Leader election: a controller runs only while this server holds its lease.
 
 use std::sync::Arc;
 use std::time::Duration;

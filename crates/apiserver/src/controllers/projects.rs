@@ -1,4 +1,4 @@
-//! Projects that are being deleted: everything in their control planes goes first, and what is left is told.
+//! Project deletion: deletes everything in the control plane first, and reports what remains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

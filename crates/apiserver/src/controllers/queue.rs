@@ -1,4 +1,4 @@
-//! A queue of keys to work on: each key once, never by two at a time, later and later while it fails.
+//! A work queue of keys: each key once, never processed concurrently, with exponential backoff on failure.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};

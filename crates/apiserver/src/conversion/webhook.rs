@@ -1,4 +1,4 @@
-//! Asking a conversion webhook.
+//! Calls a conversion webhook.
 
 use krm::Object;
 use krm::kind::{Converter, Kind, Place};

@@ -1,4 +1,4 @@
-//! A certificate and its private key, kept in one file so that they always belong together.
+//! A certificate and its private key, in one file so that they always match.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

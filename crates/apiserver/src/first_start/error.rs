@@ -1,4 +1,4 @@
-//! Why a data directory's credentials could not be had.
+//! Errors of the bootstrap of a data directory.
 
 use std::path::PathBuf;
 

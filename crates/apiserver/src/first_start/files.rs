@@ -1,4 +1,4 @@
-//! Files that are never seen half-written: written beside their place, synced, then moved into it.
+//! Atomic file writes: written to a temporary file, synced, then renamed.
 
 use std::fs::{DirBuilder, File, OpenOptions, hard_link, remove_file, rename};
 use std::io::{ErrorKind, Read, Write};

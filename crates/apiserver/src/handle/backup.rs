@@ -1,4 +1,4 @@
-//! A backup of everything, streamed while it is made.
+//! Backups, streamed while they are made.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,4 +1,4 @@
-//! What the server has beyond Kubernetes: transactions, plans, search, verification, checkpoints, backups.
+//! Handlers of `groundplane.dev`: transactions, plans, search, verification, checkpoints, backups.
 
 use std::sync::Arc;
 

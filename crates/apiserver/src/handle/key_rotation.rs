@@ -1,4 +1,4 @@
-//! A new key for what is sealed, while the server runs.
+//! Rotation of the encryption key of Secrets.
 
 use krm::status::Status;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Paths that are no resources: health, version, metrics, OpenAPI, and the keys of service account tokens.
+//! Non-resource paths: health, version, metrics, OpenAPI, and the public keys of service account tokens.
 
 use bytes::Bytes;
 use http::Method;

@@ -1,4 +1,4 @@
-//! History, undo and restore of one object, as requests.
+//! Handlers of history, undo and restore of one object.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The verbs on objects of any kind.
+//! Handlers of the verbs on objects of any kind.
 
 use std::sync::Arc;
 

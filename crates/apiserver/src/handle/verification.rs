@@ -1,4 +1,4 @@
-//! Whether history is as it was written, and the statements that prove it.
+//! Verification of the history, and its signed checkpoints.
 
 use bytes::Bytes;
 use krm::base64;

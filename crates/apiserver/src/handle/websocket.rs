@@ -1,4 +1,4 @@
-//! Watches over a WebSocket: each event is a message.
+//! Watches over WebSocket: one message per event.
 
 use bytes::Bytes;
 use futures_util::SinkExt;

@@ -1,4 +1,4 @@
-//! The columns that tables of Kubernetes' kinds have in common.
+//! Table columns that Kubernetes' kinds have in common.
 //!
 //! The words about columns are part of what clients compare, so they are those of Kubernetes.
 

@@ -1,4 +1,4 @@
-//! How the kinds of Kubernetes are declared: as a Go type, and with what such a type does not say.
+//! Declaration of Kubernetes' kinds: a Go type and what that does not express.
 
 use krm::kind::{History, Kind, Scope, Version};
 use krm::object::Object;

@@ -1,4 +1,4 @@
-//! Event: something that happened to an object. Events are kept for an hour.
+//! Event: a report of an event about an object. Events are deleted after one hour.
 //!
 //! They are stored in this form; [`mirror`] shows them as `events.k8s.io` has them.
 

@@ -1,4 +1,4 @@
-//! Lease: who holds something that one may hold at a time, and until when.
+//! Lease: for leader election and heartbeats.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Namespace: where objects of most kinds live, and with which they go.
+//! Namespace: a scope for names of objects, deleted with its content.
 //!
 //! What keeps a namespace from going is in `spec.finalizers`, and is taken off through the subresource `finalize` alone.
 

@@ -1,5 +1,5 @@
-//! Project, as much of it as the server needs for planes: that it is there. Whoever has more to say of projects brings a kind
-//! of its own.
+//! A minimal Project kind, for servers without the platform: all that the server needs of it is that it
+//! exists.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Secret: what only few may read. Its values are sealed at rest, and no message shows one.
+//! Secret: sensitive data. Values are encrypted at rest and never appear in messages.
 
 mod key_pair;
 

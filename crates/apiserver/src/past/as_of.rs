@@ -1,4 +1,4 @@
-//! Reading objects as they were at a time or right after a revision.
+//! Reads objects as of a time or a revision.
 
 use std::sync::Arc;
 

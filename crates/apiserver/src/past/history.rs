@@ -1,4 +1,4 @@
-//! The revisions of one object, newest first, also of one that is gone.
+//! The revisions of one object, newest first, including deleted objects.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Restore: an object that was deleted, made again.
+//! Restore: recreates a deleted object.
 
 use krm::Object;
 use krm::kind::split_api_version;

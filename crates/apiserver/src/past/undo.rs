@@ -1,4 +1,4 @@
-//! Undo: an older state of an object, written again as a new revision.
+//! Undo: writes an earlier state of an object as a new revision.
 
 use krm::Object;
 use krm::diff::{self, Difference, Step};

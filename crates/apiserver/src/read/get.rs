@@ -1,4 +1,4 @@
-//! One object.
+//! Get.
 
 use std::time::Duration;
 

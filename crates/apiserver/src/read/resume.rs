@@ -1,4 +1,4 @@
-//! Continue tokens: where a list goes on, and at which revision.
+//! Continue tokens: the position of a list and its revision.
 
 use krm::status::Status;
 use ring::rand::SecureRandom as _;

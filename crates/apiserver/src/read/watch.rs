@@ -1,4 +1,4 @@
-//! Watches: the changes of a collection as they happen, as JSON lines.
+//! Watch: the changes of a collection, as JSON lines.
 
 use std::convert::Infallible;
 use std::sync::Arc;

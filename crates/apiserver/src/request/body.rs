@@ -1,4 +1,4 @@
-//! Reading a request's body: all of it, in time, and no more than is allowed.
+//! Reads a request body, within a time and size limit.
 
 use std::time::Duration;
 

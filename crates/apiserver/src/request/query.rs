@@ -1,4 +1,4 @@
-//! What a request's query asks for, read and refused as Kubernetes does.
+//! Query parameters, parsed and validated as by Kubernetes.
 
 use krm::body::FieldValidation;
 use krm::field::{FieldError, Path};

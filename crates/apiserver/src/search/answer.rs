@@ -1,4 +1,4 @@
-//! Searching, and telling what was found.
+//! Runs a search and formats its results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is searched for: words that all have to be found, each wherever it can be meant.
+//! Parses a search: words that must all be found.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

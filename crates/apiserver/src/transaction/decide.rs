@@ -1,4 +1,4 @@
-//! Deciding all items on one view: first everything is written into it, then everything is checked against that.
+//! Evaluates all items on one view: writes all of them first, then checks all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One item of a transaction: which object, and what is to be done with it.
+//! One item of a transaction: the object and the operation on it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Plans: what a transaction would do, kept with all that it was decided on, to be committed as it is or not at all.
+//! Plans: the preview of a transaction with the versions that it depends on, to be committed unchanged or not
+//! at all.
 
 use std::sync::Arc;
 

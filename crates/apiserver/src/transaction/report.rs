@@ -1,4 +1,4 @@
-//! What a transaction tells: what each item does, or everything that is against it.
+//! The result of a transaction: what each item does, or all errors.
 
 use krm::diff::{self, Difference};
 use krm::status::{Cause, Details, Status};

@@ -1,4 +1,4 @@
-//! Taking back a change of many objects: what one commit did, or what came after a time.
+//! Undo of many objects: everything in one commit, or everything after a time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

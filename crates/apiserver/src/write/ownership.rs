@@ -1,4 +1,4 @@
-//! Who owns the fields of what is written.
+//! Field ownership of a write.
 
 use krm::Object;
 use krm::ownership::{Applier, manager_of};

@@ -1,4 +1,4 @@
-//! Patching: changes to what is there, decided on what is there.
+//! Patch: computed on the current object, inside the transaction.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Declared references: their targets exist, they don't change where they may not, and what is referred to stays.
+//! Declared references: targets must exist, immutable ones stay, and referenced objects are not deleted.
 
 use krm::Object;
 use krm::field::{Fault, FieldError, Path};

@@ -1,4 +1,4 @@
-//! The scale of an object: how many it wants and has, in a form common to all kinds.
+//! The scale subresource.
 
 use krm::Object;
 use krm::field::{FieldError, Path};

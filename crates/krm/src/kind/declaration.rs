@@ -1,4 +1,4 @@
-//! How a kind of ours declares itself, in the one file that holds all of it.
+//! Declaration of our kinds: a builder with everything about a kind in one place.
 
 use std::sync::Arc;
 use std::time::Duration;

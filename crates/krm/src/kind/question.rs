@@ -1,4 +1,4 @@
-//! Questions: what can be asked of a kind beyond its objects as they are written, at a path of its own.
+//! Read-only subresources that compute an answer from many objects.
 
 use std::any::Any;
 use std::collections::BTreeMap;

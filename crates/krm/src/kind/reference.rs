@@ -1,4 +1,4 @@
-//! References: one object names another, and the server looks after it.
+//! References between objects, enforced by the server.
 
 use serde_json::Value;
 

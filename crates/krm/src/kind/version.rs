@@ -1,4 +1,4 @@
-//! One version of a kind: its schema in the forms that the server walks, its columns, its subresources.
+//! One version of a kind: its schema in compiled forms, its columns and its subresources.
 
 use serde_json::Value;
 

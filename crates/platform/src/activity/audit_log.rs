@@ -1,4 +1,4 @@
-//! The audit log, asked: requests as they were noted down by this server, newest first.
+//! Queries over the audit log of this server, newest first.
 
 use std::ops::ControlFlow;
 use std::path::Path as File;

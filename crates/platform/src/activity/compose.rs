@@ -1,4 +1,4 @@
-//! An activity made of a change or of an event: what policies are shown of it, and the object that readers get.
+//! Builds an activity from a change or an event: the input of policies, and the resulting object.
 
 use std::sync::Arc;
 

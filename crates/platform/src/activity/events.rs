@@ -1,4 +1,4 @@
-//! Events as they are kept, newest first, of those that somebody may see.
+//! Queries over events that the caller may see, newest first.
 
 mod times;
 

@@ -1,4 +1,4 @@
-//! Which values there are, and how often: what drop-down lists of filters are made of.
+//! Facets: distinct values of a field and their counts, for filter menus.
 
 use std::collections::HashMap;
 

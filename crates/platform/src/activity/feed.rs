@@ -1,4 +1,4 @@
-//! Activities as a collection: those of the last hour, and those to come.
+//! List and watch of activities: those of the last hour, and new ones.
 
 use std::collections::HashSet;
 use std::sync::Arc;

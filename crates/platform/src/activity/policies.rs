@@ -1,4 +1,4 @@
-//! The policies that count: those that were written, and for kinds without one those that ship.
+//! The policies in effect: those in the store, and the built-in one for kinds without any.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What makes sentences of records: rules that match, and texts with expressions in them.
+//! A parsed ActivityPolicy: rules that match records, and templates of summaries.
 
 use krm::cel::{Expression, Linked};
 use krm::field::{FieldError, Path};

@@ -1,4 +1,4 @@
-//! A policy tried on samples before it is written.
+//! PolicyPreview: evaluates a policy on samples.
 
 use krm::field::{FieldError, Path};
 use krm::status::Status;

@@ -1,4 +1,4 @@
-//! Queries that are posted: what they have in common, and the one for activities.
+//! Posted queries: what they have in common, and ActivityQuery.
 
 use std::sync::{Mutex, PoisonError};
 

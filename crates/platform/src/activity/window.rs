@@ -1,4 +1,4 @@
-//! Times as queries give them: `now`, `now-7d`, or a moment of the calendar.
+//! Time ranges of queries: `now`, `now-7d`, or absolute times.
 
 use krm::field::{FieldError, Path};
 use krm::time::Moment;

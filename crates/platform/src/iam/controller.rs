@@ -1,4 +1,4 @@
-//! What keeps roles, bindings, users and accounts saying how they are.
+//! The IAM controller: writes the status of roles, bindings, users and accounts.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! What shows the ProtectedResources and roles of kinds that users define, as objects beside those that ship.
+//! Creates the ProtectedResources and roles of custom resources as objects.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

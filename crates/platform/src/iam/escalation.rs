@@ -1,5 +1,6 @@
-//! Nobody gives away what he has not: whoever writes roles, bindings, memberships or addresses holds what that grants, or
-//! has the verbs `escalate` and `bind`, as with RBAC.
+//! Privilege escalation check: a principal cannot grant permissions that it does not hold. It applies to
+//! roles, bindings, memberships and email addresses; the verbs `escalate` and `bind` are exempt, as with
+//! RBAC.
 
 use std::collections::BTreeSet;
 

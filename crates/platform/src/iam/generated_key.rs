@@ -1,5 +1,5 @@
-//! Keys that the server makes for a machine account when its owner brings none. The private half goes into a Secret in the
-//! same commit, and is kept nowhere else.
+//! Key pairs generated for machine accounts. The private key is stored in a Secret in the same commit, and
+//! nowhere else.
 
 use krm::base64;
 use ring::hmac;

@@ -1,4 +1,4 @@
-//! The keys of machine accounts: which sign for whom, and until when.
+//! Index of machine account keys.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

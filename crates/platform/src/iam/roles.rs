@@ -1,4 +1,4 @@
-//! Roles, flattened: what each grants, with all that it inherits.
+//! Roles with inherited permissions resolved.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

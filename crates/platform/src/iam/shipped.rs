@@ -1,5 +1,5 @@
-//! What ships: for every kind that is served its ProtectedResource, for every group its roles, and a few roles over all
-//! groups. All of it is read off the kinds, so that none can be forgotten.
+//! Built-in objects: a ProtectedResource for every kind, roles for every group, and roles for projects and
+//! organizations. All are derived from the kinds, so that none is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

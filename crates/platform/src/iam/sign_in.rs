@@ -1,4 +1,4 @@
-//! Machine accounts as users: who signs a token, and what a new key comes with.
+//! Authentication of machine accounts, and key pairs for new keys.
 
 use std::sync::Arc;
 use std::time::SystemTime;

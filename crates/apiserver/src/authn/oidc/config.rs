@@ -1,4 +1,4 @@
-//! Which issuers are believed, as Kubernetes' `AuthenticationConfiguration` says it.
+//! The trusted issuers, from Kubernetes' `AuthenticationConfiguration`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The keys of an issuer, fetched when they are needed and kept until a token names one that is not among them.
+//! The keys of an issuer: fetched on demand, and refreshed when a token names an unknown key.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who a proven token is about.
+//! Maps the claims of a verified token to a user.
 
 use std::sync::Arc;
 

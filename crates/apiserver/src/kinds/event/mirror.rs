@@ -1,4 +1,4 @@
-//! Event of the group `events.k8s.io`: the same events in another form, held to more rules.
+//! Event of `events.k8s.io`: the same events in another format, with stricter validation.
 
 use std::sync::Arc;
 

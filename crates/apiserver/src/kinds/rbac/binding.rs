@@ -1,4 +1,4 @@
-//! What bindings of both kinds have in common: a role, and those who get it.
+//! What RoleBinding and ClusterRoleBinding have in common: a role and its subjects.
 
 use krm::field::{FieldError, Path};
 use krm::kind::RawChange;

@@ -1,4 +1,4 @@
-//! ClusterRole: what may be done anywhere, or in a namespace where it is bound.
+//! ClusterRole: policy rules for all namespaces and for cluster-scoped resources.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! ClusterRoleBinding: a role, and who has it everywhere.
+//! ClusterRoleBinding: grants a ClusterRole everywhere.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A rule of a role: verbs on resources, or on paths that are none.
+//! PolicyRule: verbs on resources or on non-resource URLs.
 
 use krm::field::{FieldError, Path};
 use krm::object::Object;

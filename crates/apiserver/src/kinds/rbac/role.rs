@@ -1,4 +1,4 @@
-//! Role: what may be done within one namespace.
+//! Role: policy rules for one namespace.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! RoleBinding: a role, and who has it in one namespace.
+//! RoleBinding: grants a role in one namespace.
 
 use std::sync::Arc;
 

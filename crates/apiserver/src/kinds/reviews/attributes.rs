@@ -1,4 +1,4 @@
-//! What somebody wants to do, as reviews ask about it, and whether they may.
+//! The attributes that access reviews evaluate.
 
 use krm::shape::{Field, Outline, STRING, STRING_LIST, Shape, Struct};
 

@@ -1,4 +1,4 @@
-//! LocalSubjectAccessReview: may they do this in this namespace?
+//! LocalSubjectAccessReview: can a user perform an action in this namespace?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! SelfSubjectAccessReview: may I do this?
+//! SelfSubjectAccessReview: can the current user perform an action?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! SelfSubjectReview: who am I?
+//! SelfSubjectReview: who is the current user?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! SelfSubjectRulesReview: what may I do in this namespace?
+//! SelfSubjectRulesReview: what can the current user do in a namespace?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! SubjectAccessReview: may they do this?
+//! SubjectAccessReview: can a user perform an action?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! TokenReview: whose token is this?
+//! TokenReview: authenticates a token.
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;

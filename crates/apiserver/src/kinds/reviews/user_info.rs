@@ -1,4 +1,4 @@
-//! Who somebody is, as reviews tell it.
+//! UserInfo: the user in the status of reviews.
 
 use krm::shape::{Field, Outline, STRING, STRING_LIST, Shape, Struct};
 
