@@ -219,7 +219,7 @@ async fn a_project_has_its_limits_and_says_so() {
     made(&ann, &crds, &definition("kettles")).await;
     let refused = ann.post(&crds, &definition("cups")).await.unwrap();
     assert_eq!(refused.code, 403, "{}", refused.text());
-    assert!(refused.text().contains("has 1 definitions, and 1 are allowed"), "{}", refused.text());
+    assert!(refused.text().contains("has 1 definitions, limit is 1"), "{}", refused.text());
     let maps = format!("{plane}/api/v1/namespaces/default/configmaps");
     let _watch = ann.watch(&format!("{maps}?watch=1")).await.unwrap();
     let second = ann.get(&format!("{maps}?watch=1")).await.unwrap();
@@ -236,7 +236,7 @@ async fn a_project_has_its_limits_and_says_so() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     };
     assert_eq!(refused.code, 403, "{}", refused.text());
-    assert!(refused.text().contains("16 are allowed; delete some"), "{}", refused.text());
+    assert!(refused.text().contains("limit is 16; delete some"), "{}", refused.text());
     ann.delete(&format!("{maps}/m0")).await.unwrap();
     let mut tries = 0;
     while ann.post(&maps, &json!({"metadata": {"name": "again"}})).await.unwrap().code == 403 {

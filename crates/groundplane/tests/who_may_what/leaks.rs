@@ -152,7 +152,7 @@ async fn who_refers_is_told_to_those_who_may_see_them() {
         }
     }
     let whole = town.admin.delete(&region).await.unwrap().text();
-    assert!(whole.contains(HIDDEN) && !whole.contains("may not see"), "{whole}");
+    assert!(whole.contains(HIDDEN) && !whole.contains("not allowed to see"), "{whole}");
 }
 
 #[tokio::test]
