@@ -189,7 +189,7 @@ mod tests {
         let refused = enter("cat", &web).err().unwrap();
         assert_eq!(refused.code, 429);
         assert!(
-            refused.message.contains("watches in this project at once: 2, and 2 are allowed"),
+            refused.message.contains("too many concurrent watches in this project: limit is 2"),
             "{refused}"
         );
         let _elsewhere = enter("cat", &shop).unwrap();

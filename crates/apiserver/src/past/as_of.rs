@@ -128,9 +128,9 @@ mod tests {
         assert_eq!(then.at, At::Time(1_794_814_859_500_000));
         for (text, why) in [
             ("2031-01-01T00:00:00Z", "in the future"),
-            ("yesterday", "neither a revision nor a time"),
-            ("", "neither a revision nor a time"),
-            ("99999999999999999999999", "no revision"),
+            ("yesterday", "must be a revision or a time"),
+            ("", "must be a revision or a time"),
+            ("99999999999999999999999", "not a valid revision"),
         ] {
             let refused = AsOf::parse(text, now).unwrap_err();
             assert_eq!(refused.code, 400);

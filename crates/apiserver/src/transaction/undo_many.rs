@@ -329,9 +329,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "configmaps (kept from 2026-11-16T07:40:59.500000Z on)",
-                "racks.inventory.miloapis.com (kept from 1970-01-01T00:00:00.000000Z on)",
-                "everything (kept from 1970-01-01T00:00:00.000000Z on)",
+                "configmaps (kept since 2026-11-16T07:40:59.500000Z)",
+                "racks.inventory.miloapis.com (kept since 1970-01-01T00:00:00.000000Z)",
+                "everything (kept since 1970-01-01T00:00:00.000000Z)",
             ]
         );
         let key = Key::new("p//configmaps/default/a").unwrap();

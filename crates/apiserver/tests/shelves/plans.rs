@@ -68,7 +68,8 @@ async fn a_plan_that_went_stale_is_refused() {
     let stale = client.post(&format!("{PLANS}/object/apply"), &json!({})).await.unwrap();
     assert_eq!(stale.code, 409);
     assert!(
-        stale.text().contains("the plan is stale") && stale.text().contains("shelves.example.groundplane.dev s1"),
+        stale.text().contains("the plan is stale")
+            && stale.text().contains("shelves.example.groundplane.dev s1"),
         "{}",
         stale.text()
     );

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(holds("has(audit.objectRef) && !has(audit.requestObject)"), Ok(true));
         assert_eq!(holds("type(audit.objectRef) == map"), Ok(true));
         assert_eq!(holds("audit.nothing == 'x'"), Err("no such key: nothing".to_owned()));
-        assert!(holds("actor").unwrap_err().contains("not a bool"));
+        assert!(holds("actor").unwrap_err().contains("must evaluate to a bool"));
         assert!(Expression::about("self.audit", &names).unwrap_err().contains("undeclared reference"));
         assert!(Expression::about("nobody == 1", &names).unwrap_err().contains("undeclared reference"));
         assert!(Expression::about("[1].exists(actor, true)", &names).is_err());
