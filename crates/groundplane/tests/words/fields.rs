@@ -46,10 +46,9 @@ fn fault(name: &str, schema: &Value) -> Option<String> {
     let Some(text) = schema["description"].as_str().filter(|text| !text.trim().is_empty()) else {
         return Some("no description".to_owned());
     };
-    let words = words(text);
-    let what = if words == self::words(&spelled(name)) {
+    let what = if words(text) == words(&spelled(name)) {
         "repeats the name"
-    } else if text.chars().count() < SHORTEST || words.len() < FEWEST {
+    } else if text.chars().count() < SHORTEST || text.split_whitespace().count() < FEWEST {
         "too short to give a meaning and a unit or constraint"
     } else if !text.trim_end().ends_with('.') {
         "does not end with a full stop"

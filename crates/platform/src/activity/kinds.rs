@@ -165,7 +165,7 @@ fn activity_query() -> Value {
     let more = json!({
         "filter": text("CEL expression that must be true of an activity. It can use spec.changeSource, spec.summary, spec.actor, spec.resource, spec.origin.type and metadata."),
         "search": text("Words that the summary must contain, ignoring case."),
-        "namespace": text("Namespace of the changed object."),
+        "namespace": text("Namespace of the changed object. All namespaces if unset."),
         "changeSource": text("Who caused the change: `human` or `system`."),
         "resourceKind": text("Kind of the changed object, such as `Rack`."),
         "resourceUID": text("Unique identifier of the changed object."),
@@ -311,7 +311,7 @@ fn reindex_job() -> Kind {
             "endTime": { "type": "string", "format": "date-time", "description": "End of the time range, in RFC 3339 format. Defaults to the current time." },
         } },
         "policySelector": { "type": "object", "description": "Policies to reindex with. Defaults to all.", "properties": {
-            "names": { "type": "array", "description": "Names of ActivityPolicies.", "items": text("Name of an ActivityPolicy.") },
+            "names": { "type": "array", "description": "Names of the ActivityPolicies to use.", "items": text("Name of an ActivityPolicy.") },
             "matchLabels": { "type": "object", "description": "Labels that an ActivityPolicy must have.", "additionalProperties": { "type": "string" } },
         } },
         "config": { "type": "object", "description": "Settings of the job. Accepted for compatibility; without effect, since activities are computed on request.", "properties": {

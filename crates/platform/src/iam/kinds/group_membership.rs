@@ -11,7 +11,7 @@ use super::{Observed, UserReference, pending, prints_ready};
 pub struct GroupMembership {
     /// Standard object metadata. The namespace must be that of the group, or the system namespace.
     pub metadata: Metadata,
-    /// The user and the group.
+    /// The user, and the group that it becomes a member of.
     pub spec: GroupMembershipSpec,
     /// Observed state of the membership, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,9 +18,9 @@ const BY_EMAIL: &str = "users-by-email";
 pub struct User {
     /// Standard object metadata. The name is the user name.
     pub metadata: Metadata,
-    /// Identity of the user.
+    /// Name and email address of the user.
     pub spec: UserSpec,
-    /// Observed state of the user.
+    /// Observed state of the user, written by the IAM controller and administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<UserStatus>,
 }
