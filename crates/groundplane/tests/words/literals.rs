@@ -22,12 +22,21 @@ pub fn texts(source: &str) -> Vec<(usize, String)> {
     while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, text) = token(rest);
         let is_comment = rest.starts_with("//");
-        if let Some(text) = text.filter(|_| !is_comment || has_descriptions) {
+        if let Some(text) = text.filter(|_| !is_comment || (has_descriptions && is_description(rest))) {
             found.push((source[..at].matches('\n').count() + 1, text));
         }
         at += length;
     }
     found
+}
+
+/// Whether a doc comment is that of a type, a field or a variant, and not of code.
+fn is_description(comment: &str) -> bool {
+    let is_before = |line: &&str| line.starts_with("///") || line.starts_with("#[");
+    let below = comment.lines().map(str::trim).find(|line| !is_before(line)).unwrap_or_default();
+    let word =
+        below.split([' ', '<', '(']).find(|word| !["pub", "crate)", "super)", "async", ""].contains(word));
+    !["fn", "const", "static", "mod", "type", "trait", "impl", "use"].contains(&word.unwrap_or_default())
 }
 
 /// The length of the token that a source begins with, and its text if it is one for users.
@@ -80,11 +89,11 @@ fn string(inside: &str) -> (usize, String) {
 
 #[test]
 fn the_texts_of_a_source_are_found() {
-    let source = "//! Head.\n#[derive(Debug, JsonSchema)]\nstruct A {\n    /// A field.\n    a: &'static str, // no\n}\n\
+    let source = "//! Head.\n#[derive(Debug, JsonSchema)]\nstruct A {\n    /// A field.\n    a: &'static str, // no\n}\n/// Of code.\n#[inline]\npub(crate) fn f() {}\n\
         const B: (char, &str) = ('\"', \"one \\\n        line \\\"quoted\\\"\");\nconst C: &str = r#\"raw \"x\"\"#;\n\
         #[cfg(test)]\nmod tests {\n    const D: &str = \"unseen\";\n}\n";
     let found = texts(source);
-    let wanted = [(4, "A field."), (7, "one line \"quoted\""), (9, "raw \"x\"")];
+    let wanted = [(4, "A field."), (10, "one line \"quoted\""), (12, "raw \"x\"")];
     assert_eq!(found, wanted.map(|(line, text)| (line, text.to_owned())));
     let plain = texts("/// Not for users.\nfn f() {}\n");
     assert_eq!(plain, []);
