@@ -38,7 +38,7 @@ pub enum TlsError {
     /// The serving certificate and its key cannot be used.
     #[error("invalid serving certificate: remove `pki/serving.pem` and a new one is generated")]
     Serving(#[source] rustls::Error),
-    /// The protocol versions are not to be had.
+    /// The protocol versions are not supported.
     #[error("failed to set up TLS")]
     Setup(#[source] rustls::Error),
 }

@@ -76,7 +76,7 @@ impl fmt::Display for Path<'_> {
 /// What kind of thing is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// It refers to something that is not there.
+    /// It refers to an object that does not exist.
     NotFound,
     /// It has to be given.
     Required,

@@ -18,7 +18,7 @@ pub use validate::{
 /// Nobody reads more errors about one object than this, and a request could ask for millions.
 const MOST_ERRORS: usize = 1000;
 
-/// Reads metadata that has been coerced; what is not there is empty.
+/// Reads metadata that has been coerced; absent fields are empty.
 #[derive(Clone, Copy)]
 struct View<'a>(Option<&'a Map<String, Value>>);
 

@@ -137,7 +137,7 @@ impl AuditLog {
 
     /// Ends the log once everything that was given to it is in the file, or says that it took too long.
     pub async fn close(&self) -> bool {
-        // The writer ends when nobody can send any more.
+        // The writer ends when all senders are dropped.
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner).take();
         match done {

@@ -39,7 +39,7 @@ pub trait Fetch: Send + Sync {
 /// A document on its way.
 pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Bytes, FetchError>> + Send + 'a>>;
 
-/// Why a document was not to be had.
+/// Why a document could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot get {url}: {why}")]
 pub struct FetchError {

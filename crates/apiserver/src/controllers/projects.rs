@@ -168,7 +168,7 @@ async fn mark(client: &Client, key: &Key) -> Result<(), Status> {
     let Some(parts) = keys::parts(key) else { return Ok(()) };
     let plane = Plane::project(parts.plane);
     let Some(kind) = client.api().kinds().of(&plane).resource(parts.group, parts.plural).cloned() else {
-        // A kind that is not served any more: nobody is left who would take the finalizer away.
+        // A kind that is no longer served: no controller is left that would remove the finalizer.
         return remove(client, vec![key.clone()]).await;
     };
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };

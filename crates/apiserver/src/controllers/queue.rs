@@ -22,7 +22,7 @@ pub struct Queue<K> {
 
 struct State<K> {
     ready: VecDeque<K>,
-    /// Waiting in `ready`, or to be put there once whoever works on them is done.
+    /// Waiting in `ready`, or to be put there once the current worker is done.
     wanted: HashSet<K>,
     working: HashSet<K>,
     later: BinaryHeap<Reverse<(Instant, u64)>>,
@@ -144,7 +144,7 @@ impl<K: Eq + Hash + Clone> Queue<K> {
         self.lock().ready.len()
     }
 
-    /// Nobody gets anything any more.
+    /// No more keys are handed out.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_waiters();

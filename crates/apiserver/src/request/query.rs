@@ -94,7 +94,7 @@ pub struct ListOptions {
     pub resume: String,
     /// A watch that begins with what is there.
     pub initial_events: Option<bool>,
-    /// A time or a revision at which to look; the present unless said.
+    /// The time or revision to read at. Defaults to the present.
     pub as_of: Option<String>,
 }
 

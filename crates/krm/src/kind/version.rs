@@ -14,7 +14,7 @@ pub struct Version {
     pub name: String,
     /// Whether requests may use it.
     pub served: bool,
-    /// What to tell whoever uses it although it is to go; empty for the usual sentence.
+    /// Warning for clients that use this deprecated version; empty for the default warning.
     pub deprecated: Option<String>,
     /// Its schema as it was given, for OpenAPI.
     pub openapi: Value,

@@ -65,7 +65,7 @@ impl Window {
         Ok(Window { start: micros(start), end: micros(end) })
     }
 
-    /// The window of a question for values: the last seven days unless said.
+    /// The time range of a facet query. Defaults to the last seven days.
     pub fn of_range(range: Option<&Value>, at: &Path<'_>, now: Moment) -> Result<Window, Vec<FieldError>> {
         let text = |name: &str, otherwise: &str| {
             let said = range.and_then(|range| range.get(name)).and_then(Value::as_str).unwrap_or_default();

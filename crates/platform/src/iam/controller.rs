@@ -27,7 +27,7 @@ use crate::tenancy::GROUP as TENANCY;
 /// After this a key that ends some day is looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Looks after the kinds of the group.
+/// Reconciles the kinds of the group.
 pub struct IamController(pub Arc<Iam>);
 
 impl Controller for IamController {

@@ -95,7 +95,7 @@ impl Writer<'_> {
         self.holds(&effective, &selectors, &format!("on {}", selector::told(selector)))
     }
 
-    /// Whoever lets others into a group gives them what the group has.
+    /// Adding a member to a group grants everything that the group has.
     fn membership(&self, new: &Object) -> Result<(), Status> {
         let text = |path: &str| new.at(path).and_then(Value::as_str).unwrap_or_default();
         let (namespace, name) = (text("spec.groupRef.namespace"), text("spec.groupRef.name"));
@@ -123,7 +123,7 @@ impl Writer<'_> {
         self.gives_all_of(&by_uid(&uid))
     }
 
-    /// Whoever changes a user's address lets somebody else be that user.
+    /// Changing a user's email address lets somebody else authenticate as that user.
     fn user(&self, old: Option<&Object>, new: &Object) -> Result<(), Status> {
         let Some(old) = old.filter(|old| old.at("spec.email") != new.at("spec.email")) else { return Ok(()) };
         self.gives_all_of(&by_uid(old.uid()))?;
@@ -133,7 +133,7 @@ impl Writer<'_> {
         groups.iter().try_for_each(|uid| self.gives_all_of(&by_uid(uid)))
     }
 
-    /// Whoever makes a key for an account can act as it.
+    /// Creating a key for an account allows acting as it.
     fn machine_key(&self, new: &Object) -> Result<(), Status> {
         let account = new.at("spec.machineAccountName").and_then(Value::as_str).unwrap_or_default();
         let at = At::new(self.call.plane.as_str(), &self.call.namespace, account);
