@@ -1,4 +1,4 @@
-//! Which service accounts there are, for those who check tokens.
+//! Index of service accounts, for token verification.
 
 use krm::kind::Address;
 

@@ -1,4 +1,4 @@
-//! Making answers: bytes, their headers, and streams of them.
+//! HTTP responses: bodies, headers and streams.
 
 pub mod gzip;
 pub mod list;

@@ -1,4 +1,4 @@
-//! The server without its sockets: the store, the kinds, and what every request needs of them.
+//! The API server without its sockets: the store, the kinds and what every request needs of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +71,9 @@ impl Api {
         loop {
             match self.0.followers.follow(self, watch).await {
                 Ok(()) | Err(store::Error::Closed) => return,
-                Err(error) => tracing::warn!(%error, "definitions and rights are read again"),
+                Err(error) => {
+                    tracing::warn!(%error, "lost the watch on the store; reloading custom resource definitions and access rules")
+                }
             }
             let Ok(snapshot) = self.store().current().await else { return };
             self.0.followers.load(self, &snapshot).await;

@@ -1,4 +1,4 @@
-//! Who did what, line by line: `audit.k8s.io/v1` events in a file that is turned over before it grows too large.
+//! The audit log: `audit.k8s.io/v1` events, one per line, in a file that is rotated by size.
 
 mod event;
 mod log;

@@ -1,4 +1,4 @@
-//! Who makes a request, by what it presents: a client certificate, a token, or nothing.
+//! Authentication: client certificates, bearer tokens, anonymous requests.
 
 mod bearer;
 pub(crate) mod fetch;
@@ -160,7 +160,7 @@ impl Authenticator {
         }
         match self.anonymous.may_ask_for(presented.path) {
             true => Ok(Identity::anonymous()),
-            false => Err(Unauthorized { reason: "nothing was presented".to_owned() }),
+            false => Err(Unauthorized { reason: "no credentials were presented".to_owned() }),
         }
     }
 
@@ -190,7 +190,7 @@ impl Authenticator {
             for issuer in &self.issuers {
                 match issuer.judge(token, now).await {
                     Verdict::Good(proven) if self.is_somebody_elses(&proven.identity) => {
-                        reasons.push("oidc: the user has a name that only machine accounts have".to_owned());
+                        reasons.push("oidc: the user name is reserved for machine accounts".to_owned());
                     }
                     Verdict::Good(proven) => return Ok(Proven { audiences: ours, ..authenticated(proven) }),
                     Verdict::Bad(reason) => reasons.push(reason),

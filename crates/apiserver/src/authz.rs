@@ -1,4 +1,4 @@
-//! Who may do what: Kubernetes' roles and bindings, kept as an index that answers in microseconds.
+//! Authorization: RBAC as an index that decides in microseconds.
 
 mod aggregation;
 mod attributes;

@@ -1,4 +1,4 @@
-//! A request that is about objects, once it is known who makes it and what it is about.
+//! A request for objects of a kind, after authentication and routing.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub struct Call {
     pub agent: String,
     /// Why a change is made.
     pub message: Option<String>,
-    /// The part of the collection that may be seen; all of it unless said.
+    /// The part of the collection that may be seen. Defaults to all of it.
     pub only: Option<Arc<Only>>,
     /// Whether values of secrets are left out unless whoever asks may see them.
     pub redacts: bool,

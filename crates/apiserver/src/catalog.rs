@@ -1,4 +1,4 @@
-//! The kinds that a plane serves: those that ship, and those its users defined.
+//! The kinds that a plane serves: built-in ones and custom resources.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

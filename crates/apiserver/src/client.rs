@@ -1,4 +1,4 @@
-//! The server's own client: the same way in as everybody's, without the sockets.
+//! The in-process client of controllers: the same code path as for requests, without sockets.
 
 use std::sync::Arc;
 

@@ -157,8 +157,8 @@ impl Turns {
 fn unconverted(kind: &Kind, api_version: &str) -> Status {
     let stored = &kind.stored().name;
     let why = format!(
-        "conversion webhook for {api_version}, Kind={} failed: it is not called for requests of this kind; use {stored}, \
-         the version that objects are stored in",
+        "conversion webhook for {api_version}, Kind={} failed: this type of request does not call webhooks; use the \
+         storage version {stored}",
         kind.names.kind
     );
     Status::failure(500, UNCONVERTED, why)

@@ -1,4 +1,4 @@
-//! Kinds that users define: CustomResourceDefinitions made into kinds that are served.
+//! Custom resources: kinds that are served from CustomResourceDefinitions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ impl Definitions {
             && has_objects(api, &plane, kind)
             && let Err(error) = api.store().reindex().await
         {
-            tracing::error!(%error, "objects can't be found by their new fields until the server is started again");
+            tracing::error!(%error, "failed to reindex: selectors on the new selectable fields miss objects until the server is restarted");
         }
         let mut all = self.lock();
         let served = all.entry(plane.clone()).or_default();
@@ -66,7 +66,7 @@ pub fn kind(object: &Object, written_at: u64, before: Option<&Kind>) -> Option<K
         return None;
     }
     let definition = Definition::parse(object)
-        .inspect_err(|error| tracing::error!(name = object.name(), %error, "a definition can't be read"))
+        .inspect_err(|error| tracing::error!(name = object.name(), %error, "failed to parse a CustomResourceDefinition; it is not served"))
         .ok()?;
     let mut ordered: Vec<&crd::Version> = definition.versions.iter().collect();
     ordered.sort_by(|a, b| crd::compare_versions(&b.name, &a.name));
@@ -117,7 +117,7 @@ fn version(from: &crd::Version, written_at: u64, before: Option<&Kind>) -> Optio
         .filter(|old| old.openapi == schema)
         .map(|old| old.since);
     let mut version = Version::new(&from.name, schema)
-        .inspect_err(|error| tracing::error!(version = from.name, %error, "a schema can't be read"))
+        .inspect_err(|error| tracing::error!(version = from.name, %error, "failed to parse a schema; the version is not served"))
         .ok()?;
     // Objects written under another schema are brought into this one's shape when they are read.
     version.since = same.unwrap_or(written_at);

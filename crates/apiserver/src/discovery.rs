@@ -1,4 +1,4 @@
-//! Discovery: which groups, versions and resources a plane serves, in the old documents and the aggregated one.
+//! Discovery: groups, versions and resources of a plane, in the legacy and the aggregated format.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};

@@ -76,7 +76,7 @@ pub fn plain(object: &Object) -> Bytes {
 pub fn read(bytes: &[u8]) -> Result<Object, Status> {
     serde_json::from_slice(bytes)
         .map(Object)
-        .map_err(|error| Status::internal(format_args!("a stored object can't be read: {error}")))
+        .map_err(|error| Status::internal(format_args!("failed to decode a stored object: {error}")))
 }
 
 /// The beginning of every object of a kind at one version: `{"apiVersion":"…","kind":"…"`.

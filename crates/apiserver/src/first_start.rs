@@ -1,5 +1,5 @@
-//! What a server makes of an empty data directory: its CA, its certificates, the administrator's kubeconfig and the
-//! key that signs service account tokens. A second start finds all of it and reuses it.
+//! Bootstrap of a data directory: CA, certificates, the administrator's kubeconfig and the signing key of
+//! service account tokens. A second start reuses them.
 
 mod authority;
 mod certificate;

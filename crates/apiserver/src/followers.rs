@@ -1,4 +1,4 @@
-//! What the server keeps in mind of the store's content: kinds that users defined, and rights.
+//! State derived from a watch on the store: custom resources, RBAC and authorizer plugins.
 
 use std::time::Duration;
 

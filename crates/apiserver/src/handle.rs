@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Request handlers.
 
 pub mod backup;
 pub mod beyond;

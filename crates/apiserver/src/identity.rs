@@ -1,15 +1,15 @@
-//! Who makes a request.
+//! The user of a request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The name of whoever gave no proof of being anybody.
+/// The user name of unauthenticated requests.
 pub const ANONYMOUS: &str = "system:anonymous";
 /// The group of those whose identity was proved.
 pub const AUTHENTICATED: &str = "system:authenticated";
 /// The group of those who gave no proof.
 pub const UNAUTHENTICATED: &str = "system:unauthenticated";
-/// The group that may do everything, whatever roles there are.
+/// The group whose members are allowed everything, regardless of roles.
 pub const MASTERS: &str = "system:masters";
 
 /// A user, as authentication found it or as somebody else's stand-in.

@@ -1,4 +1,4 @@
-//! What objects are found by: labels, selectable fields, owners, references and declared buckets, as terms of the store.
+//! Index terms of objects: labels, selectable fields, owners, references and declared buckets.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The kinds of Kubernetes that clients expect of any API server, and those of this server's own. Each is one file.
+//! Kubernetes' built-in kinds that clients expect of any API server, and the kinds of this server. One file
+//! each.
 
 mod beyond;
 mod columns;

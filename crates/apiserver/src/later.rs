@@ -1,4 +1,4 @@
-//! What need not be done before an answer is sent.
+//! Work that is deferred until after the response was sent.
 
 /// Frees something large: tens of thousands of objects take as long to free as to make, and nobody has to wait for it.
 pub fn free<T: Send + 'static>(large: T) {

@@ -1,4 +1,5 @@
-//! The resource model over HTTP, on a store: discovery, verbs, watch, who may do what. It knows no kind.
+//! The API server: the resource model over HTTP, on a store. Discovery, verbs, watch, authentication and
+//! authorization, for any kind.
 
 pub mod accounts;
 pub mod answer;

@@ -1,4 +1,4 @@
-//! How much one user may ask for at once, so that nobody harms the others.
+//! Limits on concurrent requests and watches, so that one user cannot starve the others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +96,7 @@ impl Limits {
         };
         if found >= most {
             return Err(Status::too_many_requests(
-                format!("too many {what} at once: {found}, and {most} are allowed; please try again later"),
+                format!("too many concurrent {what}: limit is {most}; please try again later"),
                 1,
             ));
         }
@@ -189,7 +189,7 @@ mod tests {
         let refused = enter("cat", &web).err().unwrap();
         assert_eq!(refused.code, 429);
         assert!(
-            refused.message.contains("watches in this project at once: 2, and 2 are allowed"),
+            refused.message.contains("too many concurrent watches in this project: limit is 2"),
             "{refused}"
         );
         let _elsewhere = enter("cat", &shop).unwrap();

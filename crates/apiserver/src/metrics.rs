@@ -1,4 +1,4 @@
-//! What is counted, under Kubernetes' names, so that dashboards made for it work.
+//! Metrics under Kubernetes' names, so that existing dashboards work.
 
 use std::time::Duration;
 
@@ -71,20 +71,24 @@ impl Default for Metrics {
         );
         let (in_flight, watches) = (Family::default(), Family::default());
         let (revision, objects) = (Gauge::default(), Gauge::default());
-        registry.register("apiserver_request", "Requests that were answered", requests.clone());
+        registry.register(
+            "apiserver_request",
+            "Number of API requests by verb, resource, dry run and HTTP status code",
+            requests.clone(),
+        );
         registry.register(
             "apiserver_request_duration_seconds",
-            "How long answers took, watches apart",
+            "Latency of API responses in seconds, without watches",
             durations.clone(),
         );
         registry.register(
             "apiserver_current_inflight_requests",
-            "Requests that are being answered",
+            "Number of API requests that are being processed",
             in_flight.clone(),
         );
-        registry.register("apiserver_longrunning_requests", "Watches that go on", watches.clone());
-        registry.register("groundplane_store_revision", "The newest revision of the store", revision.clone());
-        registry.register("apiserver_storage_objects", "Objects in the store", objects.clone());
+        registry.register("apiserver_longrunning_requests", "Number of open watches", watches.clone());
+        registry.register("groundplane_store_revision", "Latest revision of the store", revision.clone());
+        registry.register("apiserver_storage_objects", "Number of objects in the store", objects.clone());
         Metrics { registry, requests, durations, in_flight, watches, revision, objects }
     }
 }

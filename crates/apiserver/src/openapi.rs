@@ -1,4 +1,4 @@
-//! OpenAPI: what the kinds of a plane look like, for explain, validation and generators.
+//! OpenAPI documents of the kinds of a plane, for explain, validation and generators.
 //!
 //! A document is made when it is first asked for, of the kinds of one version of a group, and kept until one of those
 //! changes. Paths in documents are those of the root; a project's clients put the path of its plane before them.

@@ -1,4 +1,4 @@
-//! Parts of objects with paths of their own, as discovery and OpenAPI tell of them.
+//! Subresources of objects, for discovery and OpenAPI.
 
 use krm::kind::{History, Kind, Origin, Subresource, Version};
 

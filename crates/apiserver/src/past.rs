@@ -1,4 +1,4 @@
-//! The past of objects: what they were, who changed them, and how they come back.
+//! History of objects: earlier states, who changed them, undo and restore.
 
 pub mod as_of;
 pub mod history;
@@ -15,15 +15,15 @@ use crate::api::store_failure;
 pub fn failure(asked: &str, error: &store::Error) -> Status {
     match error {
         store::Error::Forgotten { earliest } => Status::expired(format!(
-            "the past is kept from {} on; {asked} is before that",
+            "history before {} was removed by retention; {asked} is older",
             moment(*earliest).to_micros()
         )),
         store::Error::Gone { earliest, .. } => Status::expired(format!(
-            "the past of this kind is kept from revision {} on; {asked} is before that",
+            "history of this kind before revision {} was removed by retention; {asked} is older",
             earliest.end()
         )),
         store::Error::Future { now, .. } => {
-            Status::bad_request(format!("revision {asked} has not happened yet: the newest is {}", now.end()))
+            Status::bad_request(format!("revision {asked} does not exist yet; the latest is {}", now.end()))
         }
         other => store_failure(other),
     }

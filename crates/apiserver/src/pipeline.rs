@@ -1,4 +1,4 @@
-//! The way of every request: who makes it, whether it may, what it is about, the answer, and the note of it.
+//! The request pipeline: authenticate, authorize, route, handle, audit.
 
 mod known;
 mod noted;
@@ -92,9 +92,9 @@ impl Pipeline {
                 answer::failure_as(&wanted.form(), &status)
             }
             Err(_) => {
-                tracing::error!(%method, path, request = id, "answering a request panicked");
+                tracing::error!(%method, path, request = id, "panic while handling a request");
                 stage = Stage::Panic;
-                let why = format!("this should not have happened; please report it with request {id}");
+                let why = format!("internal error; please report it with request id {id}");
                 answer::failure(&Status::internal(why))
             }
         };
@@ -163,7 +163,7 @@ impl Pipeline {
             noted.record = record.map(|record| if is_secret { record.without_bodies() } else { record });
         }
         if let Err(refused) = authenticated {
-            tracing::debug!(reason = %refused, "a request was not believed");
+            tracing::debug!(reason = %refused, "authentication failed");
             return Err(Status::unauthorized());
         }
         self.authorize(&mut known, noted)?;
@@ -372,7 +372,7 @@ impl Pipeline {
                 answered => return answered,
             }
         }
-        Err(Status::unavailable("the definition of this kind keeps changing; please try again"))
+        Err(Status::unavailable("the definition of this kind is changed too frequently; please try again"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Planes: the root, and the control planes of projects. A tenant is a key prefix.
+//! Planes: the root, and the control planes of projects. A plane is a key prefix.
 
 use std::fmt;
 use std::sync::Arc;

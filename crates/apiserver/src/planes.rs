@@ -93,7 +93,7 @@ pub fn takes_content(api: &Api, plane: &Plane) -> Result<(), Status> {
     if !is_going(&entry) {
         return Ok(());
     }
-    let why = "it is being deleted: nothing new can be made in its control plane";
+    let why = "the project is being deleted: nothing can be created in its control plane";
     Err(Status::forbidden(&Subject::new(GROUP, PLURAL), plane.as_str(), why))
 }
 

@@ -1,4 +1,4 @@
-//! How much there is in each project, and how much there may be.
+//! Quotas: the number of objects in each project, and its limit.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -78,8 +78,8 @@ impl Population {
             return Ok(());
         }
         let why = format!(
-            "project {:?} has {found} {what}, and {most} are allowed; delete some, or ask whoever runs the server to raise \
-             {flag}",
+            "exceeded quota: project {:?} has {found} {what}, limit is {most}; delete some, or ask the administrator of the \
+             server to raise {flag}",
             call.plane.as_str()
         );
         Err(Status::forbidden(&call.kind.resource(), name, why))

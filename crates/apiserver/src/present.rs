@@ -1,4 +1,4 @@
-//! Stored objects as a version of their kind shows them.
+//! Presents stored objects in a version of their kind.
 
 use bytes::Bytes;
 use krm::Object;

@@ -1,4 +1,4 @@
-//! Reading: one object, a list of them, the changes as they happen.
+//! Read requests: get, list, watch.
 
 pub mod get;
 pub mod list;

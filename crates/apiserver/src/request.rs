@@ -1,4 +1,4 @@
-//! Reading requests: where they go, what they ask for, in which form they want it.
+//! Request parsing: path, query, body and accepted formats.
 
 pub mod accept;
 pub mod body;

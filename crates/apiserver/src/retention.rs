@@ -1,4 +1,4 @@
-//! How long the past of each kind is kept: what the policies in the root say, and else the store's own rule.
+//! Retention of history: RetentionPolicies in the root plane, and the store's default.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Who may do what in each plane, kept up with the roles and bindings in the store.
+//! Authorization in each plane, kept up to date with the roles and bindings in the store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -120,7 +120,7 @@ impl Rights {
         let decision = self.by_rbac(plane, who, what);
         if decision.allowed {
             let reason = match (decision.reason.as_str(), who.is_in(MASTERS)) {
-                ("", true) => format!("the group {MASTERS} may do everything"),
+                ("", true) => format!("members of the group {MASTERS} are allowed everything"),
                 (reason, _) => reason.to_owned(),
             };
             all.allowed_by.push(serde_json::json!({ "authorizer": "RBAC", "reason": reason }));

@@ -1,4 +1,4 @@
-//! Search: objects by what people have in hand, from an index, and only those that whoever asks may see.
+//! Search over an index, limited to objects that the caller may see.
 
 pub mod answer;
 pub mod query;

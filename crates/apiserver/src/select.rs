@@ -1,4 +1,4 @@
-//! Which objects of a kind a request is about, and how they are found without looking at the others.
+//! Label and field selectors, evaluated through the index where possible.
 
 use std::borrow::Cow;
 use std::sync::Arc;

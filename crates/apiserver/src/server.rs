@@ -1,4 +1,4 @@
-//! Sockets: connections are taken, secured, and served until they are to end.
+//! The listener: accepts connections, runs TLS, serves HTTP, and shuts down gracefully.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub async fn serve(
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, or the peer has gone: neither is a reason to stop.
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
             }
@@ -60,7 +60,7 @@ pub async fn serve(
     }
     drop(listener);
     if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some connections did not end in time and are cut");
+        tracing::warn!("some connections did not close in time and were aborted");
     }
 }
 
@@ -76,13 +76,13 @@ async fn connection(
     let accepting = TlsAcceptor::from(tls.config()).accept(stream);
     let mut stream = match tokio::time::timeout(HANDSHAKE, accepting).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return tracing::debug!(%from, %error, "a TLS handshake failed"),
-        Err(_) => return tracing::debug!(%from, "a TLS handshake took too long"),
+        Ok(Err(error)) => return tracing::debug!(%from, %error, "TLS handshake failed"),
+        Err(_) => return tracing::debug!(%from, "TLS handshake timed out"),
     };
     // Until the first byte nothing below watches the clock.
     match tokio::time::timeout(HEAD, stream.fill_buf()).await {
         Ok(Ok(bytes)) if !bytes.is_empty() => {}
-        _ => return tracing::debug!(%from, "a connection without a request was closed"),
+        _ => return tracing::debug!(%from, "closed a connection without a request"),
     }
     let peer = Arc::new(tls.peer(stream.get_ref().1.peer_certificates()));
     let service = service_fn(move |request| {
@@ -100,6 +100,6 @@ async fn connection(
         .max_header_list_size(1 << 20);
     let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
     if let Err(error) = watcher.watch(serving).await {
-        tracing::debug!(%from, %error, "a connection ended badly");
+        tracing::debug!(%from, %error, "connection error");
     }
 }

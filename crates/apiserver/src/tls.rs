@@ -1,4 +1,4 @@
-//! TLS of the one listener: our serving certificate, and client certificates for those who have one.
+//! TLS of the listener: the serving certificate and client certificates.
 
 mod client_certificates;
 mod peer;
@@ -30,16 +30,16 @@ pub struct ServerTls {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A certificate authority for clients cannot be used.
-    #[error("a client CA cannot be used: check the file that was given for client certificates")]
+    #[error("invalid client CA: check the CA file for client certificates")]
     ClientCa(#[source] rustls::Error),
     /// The client CAs give no verifier.
-    #[error("the client CAs cannot be used together")]
+    #[error("invalid set of client CAs")]
     Verifier(#[from] rustls::server::VerifierBuilderError),
     /// The serving certificate and its key cannot be used.
-    #[error("the serving certificate cannot be used: remove `pki/serving.pem` to have a new one made")]
+    #[error("invalid serving certificate: remove `pki/serving.pem` and a new one is generated")]
     Serving(#[source] rustls::Error),
-    /// The protocol versions are not to be had.
-    #[error("TLS cannot be set up")]
+    /// The protocol versions are not supported.
+    #[error("failed to set up TLS")]
     Setup(#[source] rustls::Error),
 }
 

@@ -168,14 +168,14 @@ impl Spec {
             (Some(Value::Array(items)), None) => (item::read_all(call, items, options).await?, Vec::new()),
             (None | Some(Value::Null), Some(undo)) => undo_many::items(call, undo, options).await?,
             (Some(Value::Array(_)), Some(_)) => {
-                return Err(Status::bad_request("spec: items and undo can't both be given"));
+                return Err(Status::bad_request("spec: items and undo are mutually exclusive"));
             }
-            _ => return Err(Status::bad_request("spec.items: a list of what is to be done is needed")),
+            _ => return Err(Status::bad_request("spec.items: must be a list of operations")),
         };
         match items.len() {
-            0 => Err(Status::bad_request("spec: there is nothing to be done")),
+            0 => Err(Status::bad_request("spec: must contain at least one item")),
             many if many > MOST_ITEMS => Err(Status::too_large(format!(
-                "the transaction has {many} items, and {MOST_ITEMS} are the most"
+                "the transaction has {many} items; at most {MOST_ITEMS} are allowed"
             ))),
             _ => Ok((items, skipped)),
         }

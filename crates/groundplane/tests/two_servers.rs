@@ -80,7 +80,7 @@ async fn who_did_what_is_told_by_both_and_requests_by_the_one_that_answered() {
         }
         let answer = ask(client, "AuditLogQuery", json!({})).await;
         let warning = answer.headers.get("warning").unwrap().to_str().unwrap();
-        assert!(warning.contains("only requests that this server answered"), "{warning}");
+        assert!(warning.contains("only contains requests to this server"), "{warning}");
     }
 }
 

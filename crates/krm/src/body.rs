@@ -1,4 +1,5 @@
-//! The body of a request as JSON, read as Kubernetes reads it: the last of equal keys wins and the others are told of.
+//! Request bodies as JSON, decoded as by Kubernetes: the last of duplicate keys wins and the others are
+//! reported.
 
 mod odd;
 mod syntax;

@@ -1,4 +1,4 @@
-//! Conditions: what is observed of an object, one thing each.
+//! Conditions: what controllers observed of an object, one aspect each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,42 +6,44 @@ use serde_json::{Value, json};
 
 use crate::object::Object;
 
-/// One thing that is observed.
+/// One observed aspect of an object's state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
-    /// What it is about, such as `Ready`.
+    /// Type of the condition in CamelCase, such as `Ready`. An object has at most one condition of each type.
     #[serde(rename = "type")]
     #[schemars(length(max = 316))]
     pub kind: String,
-    /// Whether it holds.
+    /// Status of the condition: `True`, `False` or `Unknown`.
     #[schemars(extend("enum" = ["True", "False", "Unknown"]))]
     pub status: String,
-    /// The generation of the object that was looked at.
+    /// The `metadata.generation` that the condition was determined for. The condition is out of date while
+    /// this is less than the object's current generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub observed_generation: Option<i64>,
-    /// When `status` changed last.
+    /// Time at which `status` last changed, in RFC 3339 format.
     #[schemars(extend("format" = "date-time"))]
     pub last_transition_time: String,
-    /// Why, in a word.
+    /// Machine-readable reason for the last transition, in CamelCase, such as `RoleNotFound`. Must not be
+    /// empty.
     #[schemars(length(min = 1, max = 1024), regex(pattern = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"))]
     pub reason: String,
-    /// Why, for people.
+    /// Human-readable details of the last transition. May be empty.
     #[schemars(length(max = 32768))]
     pub message: String,
 }
 
-/// Something found out about an object, to be told as a condition.
+/// What a controller found out about an object, to be written as a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The type of the condition.
     pub kind: &'static str,
-    /// Whether it holds.
+    /// Whether the condition's status is `True`.
     pub holds: bool,
-    /// Why, in a word.
+    /// Machine-readable reason, in CamelCase.
     pub reason: &'static str,
-    /// Why, for people.
+    /// Human-readable details.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a field of an object, in Kubernetes' words.
+//! Field errors in Kubernetes' words.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -76,7 +76,7 @@ impl fmt::Display for Path<'_> {
 /// What kind of thing is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// It refers to something that is not there.
+    /// It refers to an object that does not exist.
     NotFound,
     /// It has to be given.
     Required,

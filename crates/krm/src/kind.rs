@@ -1,4 +1,5 @@
-//! A kind as the server knows it: what a file of ours declares, or what a user's CustomResourceDefinition says.
+//! A kind: everything that the server knows about it, from our declaration or from a
+//! CustomResourceDefinition.
 
 mod change;
 mod converter;
@@ -32,19 +33,19 @@ use crate::object::Object;
 use crate::shape::Shape;
 use crate::status::Subject;
 
-/// Whether objects of a kind live in namespaces.
+/// Scope of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// One name, one object.
+    /// Cluster-scoped.
     Cluster,
-    /// Names count within a namespace.
+    /// Namespaced.
     Namespaced,
 }
 
-/// In which planes a kind is served.
+/// Planes that serve a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Planes {
-    /// The root only.
+    /// The root plane only.
     Root,
     /// The control planes of projects only.
     Project,
@@ -52,12 +53,12 @@ pub enum Planes {
     Both,
 }
 
-/// How much of the past of its objects is kept.
+/// How much history of a kind's objects is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
-    /// Every change; of changes to status alone the last few.
+    /// Every change, and the last few that only change the status.
     Full,
-    /// Changes of what is wanted; of changes to status nothing.
+    /// Every change except those that only change the status.
     Spec,
     /// Nothing.
     None,
@@ -96,26 +97,26 @@ pub enum Origin {
     },
 }
 
-/// Adds what a new object leaves unsaid, when it is decoded: before anybody owns a field of it.
+/// Defaults a new object when it is decoded, before field ownership is computed.
 pub type Complete = Arc<dyn Fn(&mut Object) + Send + Sync>;
 /// Looks at a new object and changes what the server decides about it; the second is what was there before, the last
 /// the subresource it is written through.
 pub type Prepare = Arc<dyn Fn(&mut Object, Option<&Object>, &str) + Send + Sync>;
-/// What the client should be warned of although a change is allowed.
+/// Warnings about an allowed change.
 pub type Warn = Arc<dyn Fn(&RawChange<'_>) -> Vec<String> + Send + Sync>;
 /// What a field selector reads of an object, for fields that are not simply where their name says; else nothing.
 pub type Selected = Arc<dyn Fn(&Object, &str) -> Option<String> + Send + Sync>;
-/// Everything that is wrong with a change, by field.
+/// Validation of a change, by field.
 pub type Validate = Arc<dyn Fn(&RawChange<'_>) -> Vec<FieldError> + Send + Sync>;
-/// A rule over more than the object itself.
+/// A rule that may read other objects.
 pub type Rule = Arc<dyn Fn(&RawChange<'_>, &mut View<'_>) -> Verdict + Send + Sync>;
 /// The values under which an object is found in a bucket.
 pub type Bucket = Arc<dyn Fn(&Object) -> Vec<String> + Send + Sync>;
 /// Marks an object as being deleted at a time, for kinds that do that in a way of their own.
 pub type Mark = Arc<dyn Fn(&mut Object, &str) + Send + Sync>;
-/// How long an object lives by itself.
+/// Time to live of an object.
 pub type Lifetime = Arc<dyn Fn(&Object) -> Option<Duration> + Send + Sync>;
-/// All of a kind: names, versions, references, rules.
+/// A kind: names, versions, references, rules.
 pub struct Kind {
     /// Its group; empty for the core one.
     pub group: String,
@@ -123,9 +124,9 @@ pub struct Kind {
     pub names: Names,
     /// Whether it is namespaced.
     pub scope: Scope,
-    /// Where it is served.
+    /// Planes that serve it.
     pub planes: Planes,
-    /// How much of its past is kept.
+    /// How much history is kept.
     pub history: History,
     /// Where it comes from.
     pub origin: Origin,
@@ -133,9 +134,9 @@ pub struct Kind {
     pub versions: Vec<Version>,
     /// Which version objects are stored in: an index into `versions`.
     pub storage: usize,
-    /// The webhook that makes objects of one version into another; without one only their type changes.
+    /// The conversion webhook; without one, conversion only changes `apiVersion`.
     pub converter: Option<Arc<Converter>>,
-    /// The verbs it takes; empty for all of them.
+    /// Supported verbs; empty for all.
     pub verbs: Vec<&'static str>,
     /// The Go type that objects of Kubernetes' own kinds are decoded into; others have their schema alone.
     pub shape: Option<&'static Shape>,
@@ -143,42 +144,42 @@ pub struct Kind {
     pub bare_annotations: bool,
     /// What is in an object of Kubernetes' own kinds before anything is written to it.
     pub blank: Object,
-    /// Whether its objects are sealed at rest.
+    /// Whether its objects are encrypted at rest.
     pub secret: bool,
-    /// Whether an update needs no version of what it replaces.
+    /// Whether updates without a resource version are allowed.
     pub unconditional_update: bool,
-    /// Whether an update of what is not there makes it.
+    /// Whether updates can create objects.
     pub create_on_update: bool,
-    /// Whether a delete answers with what was deleted instead of with a Status.
+    /// Whether a delete returns the deleted object instead of a Status.
     pub shows_deleted: bool,
-    /// Whether strategic merge patches are taken.
+    /// Whether strategic merge patches are supported.
     pub strategic: bool,
-    /// Whether the server counts generations.
+    /// Whether the server maintains `metadata.generation`.
     pub generations: bool,
-    /// What a name may be.
+    /// Validation of names.
     pub name_rule: NameRule,
-    /// What it refers to.
+    /// References to other kinds.
     pub references: Vec<Reference>,
-    /// Where it may name objects of any kind there is: paths of `{apiGroup, kind, namespace, name}`. Nothing is refused
-    /// for it; whoever is named can be asked who names it.
+    /// Paths of fields that may name objects of any kind, as `{apiGroup, kind, namespace, name}`. They are not enforced,
+    /// but listed as referrers of the named object.
     pub mentions: Vec<String>,
-    /// The webhook as which it refuses, where clients know one.
+    /// The validating webhook whose message format rejections use, if any.
     pub webhook: Option<Webhook>,
-    /// What can be asked of its objects.
+    /// Read-only subresources that compute an answer.
     pub questions: Vec<Question>,
     /// The buckets its objects are in, by the bucket's name.
     pub buckets: Vec<(&'static str, Bucket)>,
-    /// Fields that a search looks at.
+    /// Fields that are indexed for search.
     pub searchable: Vec<String>,
-    /// What is added to a decoded object.
+    /// Defaulting of a decoded object.
     pub complete: Vec<Complete>,
-    /// What the server decides about a new object.
+    /// Fields of a new object that the server decides about.
     pub prepare: Vec<Prepare>,
-    /// Checks by field.
+    /// Validation by field.
     pub validations: Vec<Validate>,
-    /// What the client is warned of.
+    /// Warnings.
     pub warnings: Vec<Warn>,
-    /// Rules over more than the object itself.
+    /// Rules that may read other objects.
     pub rules: Vec<Rule>,
     /// How selectable fields are read that are not where their name says.
     pub selected: Option<Selected>,
@@ -186,9 +187,9 @@ pub struct Kind {
     pub mirror: Option<Mirror>,
     /// How its objects are marked as being deleted, where that is a way of their own.
     pub mark: Option<Mark>,
-    /// How long an object lives by itself.
+    /// Time to live of an object.
     pub lifetime: Option<Lifetime>,
-    /// Who may own which fields, worked out when it is first asked for.
+    /// Field ownership, computed on first use.
     owned: OnceLock<Owned>,
 }
 
@@ -252,12 +253,12 @@ impl Kind {
         Subject::new(self.group.clone(), self.names.kind.clone())
     }
 
-    /// Whether its objects live in namespaces.
+    /// Whether the kind is namespaced.
     pub fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }
 
-    /// Whether it takes the verb.
+    /// Whether the verb is supported.
     pub fn takes(&self, verb: &str) -> bool {
         self.verbs.is_empty() || self.verbs.contains(&verb)
     }

@@ -1,4 +1,4 @@
-//! Metadata: what every object has, and what is asked of it when it is created and when it changes.
+//! Object metadata: validation on create and update.
 
 mod managed;
 mod owners;
@@ -18,7 +18,7 @@ pub use validate::{
 /// Nobody reads more errors about one object than this, and a request could ask for millions.
 const MOST_ERRORS: usize = 1000;
 
-/// Reads metadata that has been coerced; what is not there is empty.
+/// Reads metadata that has been coerced; absent fields are empty.
 #[derive(Clone, Copy)]
 struct View<'a>(Option<&'a Map<String, Value>>);
 

@@ -1,4 +1,4 @@
-//! What may be a name, a label or an annotation key, and what is said about one that may not.
+//! Validation of names, label keys and annotation keys.
 
 mod dns;
 mod generate;

@@ -108,7 +108,7 @@ impl Object {
         put(self.metadata_mut(), field, value);
     }
 
-    /// A text in its metadata; empty when it is not there.
+    /// A string in its metadata; empty if it is absent.
     pub fn meta_text(&self, field: &str) -> &str {
         self.meta(field).and_then(Value::as_str).unwrap_or("")
     }

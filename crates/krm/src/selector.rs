@@ -1,4 +1,4 @@
-//! Which objects a request is about: selectors over labels and over fields.
+//! Label and field selectors.
 
 mod field;
 mod json;

@@ -1,4 +1,4 @@
-//! Answers that are not an object: why a request failed, in Kubernetes' words.
+//! Status responses: why a request failed, in Kubernetes' words.
 
 use serde::Serialize;
 

@@ -66,7 +66,7 @@ impl Columns {
         &self.definitions
     }
 
-    /// The columns as `additionalPrinterColumns` has them, without the name and those that are worked out.
+    /// The columns as `additionalPrinterColumns` has them, without the name and those that are computed.
     pub fn declared(&self) -> Vec<Value> {
         self.columns.iter().filter_map(Column::declared).collect()
     }

@@ -1,7 +1,8 @@
-//! Who did what: sentences and queries over the store's history, its events and the audit log.
+//! Activity: summaries of who did what, and queries over the store's history, events and the audit log.
 //!
-//! Nothing here is stored but policies. An activity is worked out when somebody asks, from the record that the change itself
-//! left in the store, so a new policy tells the past anew, and there is no second history that could differ.
+//! Only policies are stored. An activity is computed when it is requested, from the record that the change
+//! itself left in the store. A new policy therefore applies to past changes too, and there is no second
+//! history that could differ.
 
 pub mod answers;
 mod asked;
@@ -29,9 +30,9 @@ pub use sentences::shipped;
 
 use krm::kind::Kind;
 
-/// The group of activities.
+/// API group of these kinds.
 pub const GROUP: &str = "activity.miloapis.com";
-/// The version they are at.
+/// API version of these kinds.
 pub const VERSION: &str = "v1alpha1";
 
 /// The kinds of this group.

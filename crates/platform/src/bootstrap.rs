@@ -1,5 +1,5 @@
-//! What every store has from the start: the namespace of the system, a ProtectedResource for every kind, and the roles and
-//! policies that ship, kept as they should be.
+//! Bootstrap objects: the system namespace, a ProtectedResource for every kind, and the built-in roles and
+//! activity policies. They are created on an empty store and corrected at every start.
 
 use apiserver::api::Api;
 use apiserver::client::Client;
@@ -58,7 +58,7 @@ fn with_status(mut objects: Vec<Object>, now: &str) -> Vec<Object> {
             let status = json!({ "effectivePermissions": effective.permissions(), "observedGeneration": 1 });
             object.set("status", Some(status));
         }
-        let message = if object.kind() == "Role" { "The role can be bound" } else { "In order" };
+        let message = if object.kind() == "Role" { "Role can be bound" } else { "Reconciled" };
         Finding::holds("Ready", "Ready", message).tell(object, now);
     }
     objects

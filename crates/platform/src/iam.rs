@@ -1,7 +1,8 @@
-//! Who may do what: roles of permissions, and the policies that bind them to people and resources.
+//! Identity and access management: roles are sets of permissions, and policy bindings grant them to subjects
+//! on resources.
 //!
-//! Roles, users and bindings are followed as they change and kept as an index, so that a decision looks up a few texts
-//! however many there are. RBAC stands beside: what either allows is allowed.
+//! Roles, users and bindings are watched and indexed, so that the cost of a decision does not depend on their
+//! number. RBAC is evaluated as well: a request is allowed if either allows it.
 
 pub mod authorizer;
 mod complete;

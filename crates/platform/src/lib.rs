@@ -1,4 +1,4 @@
-//! The platform: organizations and projects, who may do what in them, and who did what.
+//! The platform services: organizations and projects, identity and access management, and activity.
 
 pub mod activity;
 pub mod bootstrap;

@@ -1,4 +1,4 @@
-//! Organizations and projects: whose a control plane is.
+//! Tenancy: organizations, their members and their projects.
 
 pub mod controller;
 mod organization;
@@ -22,13 +22,13 @@ use crate::iam::permission::Permission;
 use crate::iam::roles::SYSTEM_NAMESPACE;
 use crate::iam::selector;
 
-/// The group they are in.
+/// API group of these kinds.
 pub const GROUP: &str = apiserver::planes::GROUP;
-/// The version they are at.
+/// API version of these kinds.
 pub const VERSION: &str = "v1alpha1";
-/// The kind of projects.
+/// Name of the Project kind.
 pub const PROJECT: &str = "Project";
-/// The kind of organizations.
+/// Name of the Organization kind.
 pub const ORGANIZATION: &str = "Organization";
 
 const API_VERSION: &str = "resourcemanager.miloapis.com/v1alpha1";
@@ -39,7 +39,7 @@ pub fn all() -> Vec<Kind> {
     vec![Organization::kind(), OrganizationMembership::kind(), Project::kind()]
 }
 
-/// Some organization in which somebody may make projects.
+/// A grant that lets somebody create projects in at least one organization.
 pub fn creates_somewhere(index: &Index, who: &Identity, permission: &Permission<'_>) -> Option<Grant> {
     let (text, organizations) = (permission.to_string(), selector::objects_of("", GROUP, ORGANIZATION));
     for (subject, told) in index.directory.subjects_of("", who) {
@@ -53,15 +53,16 @@ pub fn creates_somewhere(index: &Index, who: &Identity, permission: &Permission<
     None
 }
 
-/// Why a project can't be made in an organization, or in none.
+/// Why a project can't be created in an organization, or in none.
 pub fn not_there(organization: Option<&str>) -> String {
     match organization {
         Some(name) => format!("in Organization {name:?}"),
-        None => "spec.ownerRef names no Organization".to_owned(),
+        None => "spec.ownerRef does not name an Organization".to_owned(),
     }
 }
 
-/// What comes along with a new organization or project: its namespace, and whoever made it as its owner.
+/// Objects that are created together with an organization or project: its namespace, and the binding that
+/// makes its creator the owner.
 pub fn companions(iam: &Iam, call: &Call, object: &Object) -> Vec<Object> {
     if !call.plane.is_root() || call.kind.group != GROUP {
         return Vec::new();
@@ -83,7 +84,7 @@ pub fn companions(iam: &Iam, call: &Call, object: &Object) -> Vec<Object> {
     }
 }
 
-/// The binding that makes whoever made something its owner, where that is a user that the platform knows.
+/// The binding that makes the creator of an object its owner, if the creator is a User.
 fn owner_binding(
     iam: &Iam,
     call: &Call,
@@ -110,7 +111,7 @@ fn owner_binding(
     Some(binding)
 }
 
-/// An object that goes when its owner does.
+/// An object that is garbage collected with its owner.
 fn owned(api_version: &str, kind: &str, namespace: &str, name: &str, owner: &Object) -> Object {
     let mut object = Object::new(api_version, kind);
     object.set_meta("name", Some(name.into()));

@@ -33,7 +33,7 @@ pub enum PrivateFileError {
         path: PathBuf,
     },
     /// The operating system refused.
-    #[error("cannot {action} key file {}: check that its directory exists and is ours", path.display())]
+    #[error("cannot {action} key file {}: check that its directory exists and is writable by this user", path.display())]
     Io {
         /// What was tried.
         action: &'static str,

@@ -1,4 +1,4 @@
-//! Large answers, made smaller for those who ask for it.
+//! Compression of large responses, if the client accepts gzip.
 
 use std::convert::Infallible;
 use std::io::Write;

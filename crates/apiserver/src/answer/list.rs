@@ -1,4 +1,4 @@
-//! Lists as answers: the stored bytes one after the other, made while they are sent.
+//! Lists as responses: stored bytes are concatenated while they are sent.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -118,7 +118,7 @@ impl Items {
                 None => {
                     // An object that can't be opened has no bytes to show; leaving it out beats ending the list.
                     let Ok(bytes) = presenter.bytes(&key, &entry) else {
-                        tracing::error!(%key, "a stored object can't be read; it is left out of the list");
+                        tracing::error!(%key, "failed to decode a stored object; omitting it from the list");
                         continue;
                     };
                     made = bytes;

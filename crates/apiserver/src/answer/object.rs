@@ -1,4 +1,4 @@
-//! One object as an answer.
+//! Single objects as responses.
 
 use bytes::Bytes;
 use krm::Object;

@@ -1,4 +1,4 @@
-//! One line of the audit log.
+//! An audit event.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! The thread that writes events down, and the queue before it.
+//! The writer thread of the audit log and its queue.
 //!
 //! A request waits for the queue a moment at most. When the disk cannot keep up, events are lost and counted rather
 //! than requests.
@@ -31,7 +31,7 @@ const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 pub enum AuditLogError {
     /// The file cannot be written.
-    #[error("cannot write the audit log {}: check that its folder exists and is ours", path.display())]
+    #[error("cannot write the audit log {}: check that its directory exists and is writable by this user", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -137,7 +137,7 @@ impl AuditLog {
 
     /// Ends the log once everything that was given to it is in the file, or says that it took too long.
     pub async fn close(&self) -> bool {
-        // The writer ends when nobody can send any more.
+        // The writer ends when all senders are dropped.
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner).take();
         match done {
@@ -208,14 +208,14 @@ impl Writer {
             std::thread::sleep(GATHER);
         }
         if let Err(error) = self.file.sync() {
-            tracing::warn!(%error, "the end of the audit log may not be on the disk yet");
+            tracing::warn!(%error, "failed to sync the audit log; its last events may not be on disk");
         }
     }
 
     fn complain(&mut self, error: &std::io::Error) {
         if self.complained.is_none_or(|at| at.elapsed() >= COMPLAIN_EVERY) {
             self.complained = Some(Instant::now());
-            tracing::error!(%error, "the audit log cannot be written; events are lost until it can");
+            tracing::error!(%error, "failed to write the audit log; events are lost until it can be written again");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which requests are written down, and how much of each: the first rule that matches decides.
+//! The audit policy: which requests are logged at which level. The first rule that matches decides.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -206,7 +206,7 @@ impl WrittenRule {
         let level = levels.into_iter().find(|level| level.as_str() == self.level);
         let level = level.ok_or((
             "level",
-            format!("`{}` is none of {}", self.level, levels.map(Level::as_str).join(", ")),
+            format!("`{}` must be one of {}", self.level, levels.map(Level::as_str).join(", ")),
         ))?;
         let on_resources = !self.resources.is_empty() || !self.namespaces.is_empty();
         if on_resources && !self.non_resource_urls.is_empty() {
@@ -232,7 +232,7 @@ fn omitted(names: &[String]) -> Result<Omitted, String> {
     let mut omitted = Omitted::default();
     for name in names {
         let stage = stages.into_iter().find(|stage| stage.as_str() == name);
-        let known = || format!("`{name}` is none of {}", stages.map(Stage::as_str).join(", "));
+        let known = || format!("`{name}` must be one of {}", stages.map(Stage::as_str).join(", "));
         omitted.0 |= bit(stage.ok_or_else(known)?);
     }
     Ok(omitted)

@@ -1,4 +1,4 @@
-//! The audit log read from its end: the newest line first, through the files that were put aside.
+//! Reads the audit log from its end, newest event first, through rotated files.
 
 use std::fs::File;
 use std::io;

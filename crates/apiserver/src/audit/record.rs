@@ -1,4 +1,4 @@
-//! What is gathered about one request while it is answered.
+//! What is collected for the audit event of a request while it is handled.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! A file that is put aside when it has grown large, and a few of those that were put aside before.
+//! A file that is rotated by size, with a limited number of old files.
 
 use std::fs::{File, OpenOptions, remove_file, rename};
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ impl RotatedFile {
         Ok(file)
     }
 
-    /// Appends whole lines. After an error the file is opened anew the next time.
+    /// Appends whole lines. After an error, the file is reopened the next time.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let written = self.current(lines.len() as u64).and_then(|(file, size)| {
             file.write_all(lines)?;

@@ -1,4 +1,4 @@
-//! Where a request came from, as far as it says so itself.
+//! Source addresses and user agent of a request.
 
 use std::net::{IpAddr, SocketAddr};
 

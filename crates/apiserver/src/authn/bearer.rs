@@ -1,4 +1,4 @@
-//! Where a request may carry its token.
+//! Where a request carries its bearer token.
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};

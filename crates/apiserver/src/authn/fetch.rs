@@ -1,4 +1,4 @@
-//! Getting an issuer's documents over HTTPS.
+//! HTTPS client for documents of OIDC issuers and for webhooks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -39,7 +39,7 @@ pub trait Fetch: Send + Sync {
 /// A document on its way.
 pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Bytes, FetchError>> + Send + 'a>>;
 
-/// Why a document was not to be had.
+/// Why a document could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot get {url}: {why}")]
 pub struct FetchError {
@@ -63,7 +63,10 @@ impl HttpFetch {
                 for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
                     let added = certificate.ok().and_then(|certificate| roots.add(certificate).ok());
                     added.ok_or_else(|| {
-                        failed("the issuer", "its certificateAuthority is not a PEM of CAs")
+                        failed(
+                            "the issuer",
+                            "certificateAuthority must contain CA certificates in PEM format",
+                        )
                     })?;
                 }
             }
@@ -104,7 +107,7 @@ impl HttpFetch {
             (200, body) => Ok(body),
             (code, _) => {
                 let code = StatusCode::from_u16(code).unwrap_or_default();
-                Err(failed(url, format!("the answer is {code}")))
+                Err(failed(url, format!("unexpected HTTP status {code}")))
             }
         }
     }
@@ -116,12 +119,12 @@ impl HttpFetch {
         most: usize,
     ) -> Result<(u16, Bytes), FetchError> {
         let uri = request.uri();
-        let host = uri.host().ok_or_else(|| failed(url, "it names no host"))?;
+        let host = uri.host().ok_or_else(|| failed(url, "the URL has no host"))?;
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let secure = match uri.scheme_str() {
             Some("https") => true,
             Some("http") if is_loopback(&bare) => false,
-            _ => return Err(failed(url, "it must be an https URL")),
+            _ => return Err(failed(url, "the URL must use https")),
         };
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let stream = TcpStream::connect((bare.as_str(), port)).await;
@@ -149,7 +152,7 @@ impl Fetch for HttpFetch {
     fn get<'a>(&'a self, url: &'a str) -> Fetching<'a> {
         Box::pin(async move {
             let fetching = tokio::time::timeout(TIME_LIMIT, self.fetch(url));
-            fetching.await.unwrap_or_else(|_| Err(failed(url, "it took more than 10 seconds")))
+            fetching.await.unwrap_or_else(|_| Err(failed(url, "timed out after 10 seconds")))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Acting as somebody else, for those who may: `kubectl --as`.
+//! Impersonation: `kubectl --as`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Public keys as RFC 7517 writes them, and the signatures they verify.
+//! JSON Web Keys (RFC 7517) and signature verification.
 
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,

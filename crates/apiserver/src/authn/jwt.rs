@@ -1,4 +1,5 @@
-//! Tokens as RFC 7519 has them, in their compact form; nothing in one is believed before its signature is.
+//! JSON Web Tokens (RFC 7519) in compact form. Nothing in a token is trusted before its signature is
+//! verified.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

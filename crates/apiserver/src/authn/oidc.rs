@@ -1,4 +1,4 @@
-//! Tokens of other issuers: OpenID Connect, or any that publishes its keys.
+//! Tokens of external issuers: OpenID Connect, or any issuer that publishes its keys.
 
 mod config;
 mod keys;

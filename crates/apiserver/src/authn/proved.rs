@@ -1,4 +1,4 @@
-//! Tokens whose signatures were verified before: a client sends the same one with every request.
+//! Cache of tokens whose signatures were verified: clients send the same token with every request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value};
 
-/// More tokens than are in use at a time; beyond it everything is verified anew.
+/// More tokens than are in use at a time; beyond it everything is verified again.
 const MOST: usize = 4096;
 
 /// The claims of verified tokens, by the hash of the token. Only the signature is remembered: whether a token is

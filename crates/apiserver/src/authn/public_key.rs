@@ -1,4 +1,4 @@
-//! Public keys as people hand them over: SubjectPublicKeyInfo in PEM.
+//! Public keys as SubjectPublicKeyInfo in PEM.
 
 use ring::digest::{SHA256, digest};
 use rustls::pki_types::SubjectPublicKeyInfoDer;

@@ -1,4 +1,4 @@
-//! Service accounts as users.
+//! User names and groups of service accounts.
 
 use krm::names::{dns1123_label, dns1123_subdomain};
 

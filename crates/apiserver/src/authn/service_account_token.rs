@@ -1,4 +1,4 @@
-//! Tokens of service accounts: issued and signed by us, good only as long as the account is there.
+//! Service account tokens: issued and signed by this server, valid while the account exists.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -81,8 +81,8 @@ impl std::fmt::Debug for IssuedToken {
 pub enum TokenKeyError {
     /// The key cannot be used.
     #[error(
-        "the key of service account tokens is not a P-256 key in PKCS#8: restore `pki/service-accounts.pem` from \
-         a backup, or remove it to have a new one made"
+        "the signing key of service account tokens is not a P-256 key in PKCS#8 format: restore \
+         `pki/service-accounts.pem` from a backup, or remove it and a new one is generated"
     )]
     NotAKey,
     /// The operating system gave no random bytes.

@@ -1,4 +1,4 @@
-//! Tokens that programs make for themselves, each signed with a key whose public half the server was given.
+//! Tokens that programs sign themselves, with a key that is registered at the server.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -71,10 +71,7 @@ impl SelfSigned {
         wanted: &[String],
         now: SystemTime,
     ) -> Result<Proven, String> {
-        let kid = unproved
-            .kid
-            .clone()
-            .ok_or("the token does not say in its header, as kid, which key signed it")?;
+        let kid = unproved.kid.clone().ok_or("the token has no kid in its header")?;
         // The key is asked for every time: one that has gone or run out proves nothing, whatever it proved before.
         let signer = self.signers.signer(user, &kid, now)?;
         let hash = proved::hash(token);
@@ -88,7 +85,7 @@ impl SelfSigned {
         };
         let claims = Claims(&claims);
         if claims.text("sub") != Some(user) {
-            return Err("the token's sub is not its iss".to_owned());
+            return Err("the token's sub differs from its iss".to_owned());
         }
         claims.timely(now, LEEWAY).map_err(|untimely| match untimely {
             Untimely::Expired => "the token has expired",
@@ -97,18 +94,16 @@ impl SelfSigned {
         })?;
         let seconds = |claim: &str| claims.get(claim).and_then(serde_json::Value::as_f64);
         if !seconds("exp").zip(seconds("iat")).is_some_and(|(end, start)| end - start <= LONGEST) {
-            return Err(
-                "the token is good for more than an hour, or does not say when it was issued".to_owned()
-            );
+            return Err("the token must have iat, and exp must be at most one hour after it".to_owned());
         }
         let held = claims.audiences();
         let audiences: Vec<String> =
             wanted.iter().filter(|name| held.contains(&name.as_str())).cloned().collect();
         if audiences.is_empty() {
-            return Err(format!("the token is for {held:?}, not for {wanted:?}"));
+            return Err(format!("the token's aud is {held:?}; expected {wanted:?}"));
         }
         if signer.plane.as_ref().is_some_and(|own| **own != *plane) {
-            return Err("the token is of another control plane".to_owned());
+            return Err("the token is for another control plane".to_owned());
         }
         let mut identity = signer.identity;
         let mut proofs = vec![format!("KID={kid}")];

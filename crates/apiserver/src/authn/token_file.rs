@@ -1,4 +1,4 @@
-//! Tokens in a file: `token,user,uid,"group1,group2"` per line, read again when the file changes.
+//! Static token file: `token,user,uid,"group1,group2"` per line, reloaded when the file changes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ struct Stamp {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenFileError {
     /// The operating system refused.
-    #[error("cannot read token file {}: check that it exists and is ours", path.display())]
+    #[error("cannot read token file {}: check that it exists and is readable by this user", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -114,7 +114,9 @@ impl TokenFile {
         looked.seen = seen;
         match read(&self.path, &self.key) {
             Ok(users) => self.users.store(Arc::new(users)),
-            Err(error) => tracing::warn!(%error, "the token file has changed and is not used as it is now"),
+            Err(error) => {
+                tracing::warn!(%error, "failed to reload the token file; the previous content stays in use")
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Cluster roles that are the sum of others, found by their labels.
+//! Aggregated cluster roles, whose rules are those of other roles, selected by label.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

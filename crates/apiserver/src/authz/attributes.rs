@@ -1,4 +1,4 @@
-//! What a request wants to do, as authorization sees it.
+//! The attributes of a request that authorization decides on.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The roles and bindings that every plane starts with: Kubernetes' own, as far as they make sense without pods.
+//! The roles and bindings of a new plane: Kubernetes' defaults, as far as they apply without pods.
 
 use krm::Object;
 use serde_json::{Value, json};

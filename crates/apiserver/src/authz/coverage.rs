@@ -1,4 +1,4 @@
-//! Whether somebody who holds some rules holds others too.
+//! Whether one set of rules covers another.
 
 use std::collections::BTreeSet;
 

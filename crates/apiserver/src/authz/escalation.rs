@@ -1,4 +1,4 @@
-//! Nobody gives away what he does not hold.
+//! Privilege escalation check: a user cannot grant permissions that it does not hold.
 
 use krm::field::quote;
 use krm::status::Subject;

@@ -1,4 +1,4 @@
-//! Which roles a user or a group has in one scope, and by which bindings.
+//! The roles bound to a user or a group in one scope, and by which bindings.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The roles of one scope, findable by name and by what they are about.
+//! The roles of one scope, by name and by resource.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One rule of a role: these verbs on these things.
+//! A policy rule: verbs on resources.
 
 use krm::field::quote;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Cluster roles that are the sum of others: their rules are written into them, for people and programs to read.
+//! Aggregated cluster roles: writes the combined rules into them, for people and programs to read.
 //!
 //! Whether somebody may do something is decided from the parts themselves; nobody waits for this.
 

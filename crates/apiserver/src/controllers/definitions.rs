@@ -1,4 +1,5 @@
-//! Definitions of kinds: they get their names, are served, and take their objects with them when they go.
+//! CustomResourceDefinitions: accepts names, establishes them, and deletes custom resources with their
+//! definition.
 
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ impl Controller for DefinitionController {
     async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        // The name under which clients know whoever looks after definitions.
+        // The field manager that clients expect for definitions.
         let client = client.in_plane(&plane).called("kube-apiserver");
         let catalog = client.api().kinds().of(&plane);
         let Some(kind) = catalog.resource(GROUP, PLURAL).cloned() else { return Ok(Next::Done) };

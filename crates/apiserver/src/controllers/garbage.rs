@@ -1,4 +1,4 @@
-//! Garbage collection: what is owned goes with its owners.
+//! Garbage collection: deletes objects whose owners are gone.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,4 +1,4 @@
-//! Namespaces that are being deleted: their content goes first.
+//! Namespace deletion: deletes the content first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Projects that are being deleted: everything in their control planes goes first, and what is left is told.
+//! Project deletion: deletes everything in the control plane first, and reports what remains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -90,9 +90,9 @@ impl Left {
         let listed: Vec<String> =
             self.resources.iter().map(|(resource, count)| format!("{count} of {resource}")).collect();
         let finalizers: Vec<&str> = self.finalizers.iter().map(String::as_str).collect();
-        let (objects, are) = if count == 1 { ("object", "is") } else { ("objects", "are") };
-        let waiting = format!("waiting for the finalizers {}", finalizers.join(", "));
-        (count > 0).then(|| format!("{count} {objects} {are} left: {}; {waiting}", listed.join(", ")))
+        let objects = if count == 1 { "object" } else { "objects" };
+        let waiting = format!("waiting for finalizers {}", finalizers.join(", "));
+        (count > 0).then(|| format!("{count} {objects} remaining: {}; {waiting}", listed.join(", ")))
     }
 }
 
@@ -100,7 +100,7 @@ impl Left {
 async fn tell(client: &Client, project: Object, left: &str) -> Result<(), Status> {
     let now = client.api().now().to_string();
     let mut new = project.clone();
-    Finding::fails("Ready", "Deleting", "the project is being deleted").tell(&mut new, &now);
+    Finding::fails("Ready", "Deleting", "Project is being deleted").tell(&mut new, &now);
     Finding::fails("ResourceCleanup", "CleanupAwaitingCompletion", left).tell(&mut new, &now);
     if new.get("status") == project.get("status") {
         return Ok(());
@@ -168,7 +168,7 @@ async fn mark(client: &Client, key: &Key) -> Result<(), Status> {
     let Some(parts) = keys::parts(key) else { return Ok(()) };
     let plane = Plane::project(parts.plane);
     let Some(kind) = client.api().kinds().of(&plane).resource(parts.group, parts.plural).cloned() else {
-        // A kind that is not served any more: nobody is left who would take the finalizer away.
+        // A kind that is no longer served: no controller is left that would remove the finalizer.
         return remove(client, vec![key.clone()]).await;
     };
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };

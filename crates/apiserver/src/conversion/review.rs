@@ -1,4 +1,4 @@
-//! The conversation with a conversion webhook: what it is asked, and whether its answer holds.
+//! ConversionReview: the request to a conversion webhook and the validation of its response.
 
 use krm::Object;
 use krm::field::Path;

@@ -1,4 +1,4 @@
-//! Asking a conversion webhook.
+//! Calls a conversion webhook.
 
 use krm::Object;
 use krm::kind::{Converter, Kind, Place};
@@ -19,7 +19,7 @@ pub async fn convert(
     let about = format!("conversion webhook for {}, Kind={listed}", first.api_version());
     let failed = |why: String| Status::failure(500, "", why);
     let Some(converter) = &kind.converter else {
-        return Err(failed(format!("{about} failed: the definition names none any more")));
+        return Err(failed(format!("{about} failed: the definition no longer configures a webhook")));
     };
     let desired = kind.api_version(&kind.versions[target].name);
     let uid = crate::write::new_uid();
@@ -53,8 +53,8 @@ async fn post(converter: &Converter, body: String) -> Result<Vec<u8>, String> {
     let sent = |why: &dyn std::fmt::Display| format!("Post \"{url}\": {why}");
     if let Place::Service { name, .. } = &converter.place {
         return Err(sent(&format_args!(
-            "service {name:?} not found: this server knows no services; name the webhook in \
-             spec.conversion.webhook.clientConfig.url of the definition"
+            "service {name:?} not found: this server has no Services; set \
+             spec.conversion.webhook.clientConfig.url in the definition"
         )));
     }
     let client = HttpFetch::new(converter.ca_bundle.as_deref()).map_err(|error| sent(&error.why))?;

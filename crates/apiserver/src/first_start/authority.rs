@@ -1,4 +1,4 @@
-//! The CA of a data directory, and what it issues.
+//! The CA of a data directory and the certificates that it issues.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

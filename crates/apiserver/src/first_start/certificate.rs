@@ -1,4 +1,4 @@
-//! A certificate and its private key, kept in one file so that they always belong together.
+//! A certificate and its private key, in one file so that they always match.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use super::authority::Authority;
 use super::names::ServerNames;
 use super::{CredentialsError, RENEW_BEFORE, files};
 
-const RESTORE: &str = "restore it from a backup, or remove it to have a new one made";
+const RESTORE: &str = "restore it from a backup, or remove it and a new one is generated";
 
 /// A certificate and its private key.
 pub(super) struct KeyedCertificate {
@@ -47,14 +47,14 @@ impl KeyedCertificate {
         let key = private_key(path, text)?;
         let damaged = |what| CredentialsError::Damaged { path: path.to_owned(), what, remedy: RESTORE };
         let certificate = CertificateDer::from_pem_slice(text.as_bytes())
-            .map_err(|_| damaged("there is no certificate in it"))?
+            .map_err(|_| damaged("it contains no certificate"))?
             .into_owned();
-        let (_, parsed) = X509Certificate::from_der(&certificate)
-            .map_err(|_| damaged("the certificate in it cannot be read"))?;
-        let pair = rcgen::KeyPair::try_from(key.as_slice())
-            .map_err(|_| damaged("the private key in it cannot be read"))?;
+        let (_, parsed) =
+            X509Certificate::from_der(&certificate).map_err(|_| damaged("its certificate is malformed"))?;
+        let pair =
+            rcgen::KeyPair::try_from(key.as_slice()).map_err(|_| damaged("its private key is malformed"))?;
         if parsed.public_key().subject_public_key.data.as_ref() != pair.public_key_raw() {
-            return Err(damaged("its private key and its certificate do not belong together"));
+            return Err(damaged("its private key does not match its certificate"));
         }
         let certificate_pem = to_pem("CERTIFICATE", &certificate).to_string();
         Ok(KeyedCertificate { certificate, certificate_pem, key })
@@ -97,7 +97,7 @@ pub(super) fn private_key(path: &Path, text: &str) -> Result<Zeroizing<Vec<u8>>,
         Ok(key) => Ok(Zeroizing::new(key.secret_pkcs8_der().to_vec())),
         Err(_) => Err(CredentialsError::Damaged {
             path: path.to_owned(),
-            what: "there is no private key in it",
+            what: "it contains no private key",
             remedy: RESTORE,
         }),
     }

@@ -1,4 +1,4 @@
-//! Why a data directory's credentials could not be had.
+//! Errors of the bootstrap of a data directory.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialsError {
     /// The operating system refused.
-    #[error("cannot {action} {}: check that its folder exists, is ours and has room", path.display())]
+    #[error("cannot {action} {}: check that its directory exists, is writable by this user and has free space", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
@@ -17,7 +17,7 @@ pub enum CredentialsError {
     },
     /// Others may read a private key.
     #[error(
-        "{path} holds a private key and has mode {mode:04o}, so others than its owner may read or change it: \
+        "{path} contains a private key and has mode {mode:04o}, so that other users can read or change it: \
          run `chmod 600 {path}`, and replace the key if others may have read it",
         path = path.display()
     )]
@@ -38,7 +38,7 @@ pub enum CredentialsError {
         remedy: &'static str,
     },
     /// A name that cannot stand in a certificate.
-    #[error("`{name}` cannot stand in the serving certificate: give a DNS name or an IP address")]
+    #[error("`{name}` cannot be in the serving certificate: use a DNS name or an IP address")]
     BadName {
         /// The name.
         name: String,

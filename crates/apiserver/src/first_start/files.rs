@@ -1,4 +1,4 @@
-//! Files that are never seen half-written: written beside their place, synced, then moved into it.
+//! Atomic file writes: written to a temporary file, synced, then renamed.
 
 use std::fs::{DirBuilder, File, OpenOptions, hard_link, remove_file, rename};
 use std::io::{ErrorKind, Read, Write};
@@ -18,7 +18,7 @@ pub(super) const PUBLIC: u32 = 0o644;
 const MAX_BYTES: u64 = 1 << 20;
 
 const NOT_TEXT: &str = "it is not a text file of at most 1 MiB";
-const RESTORE: &str = "restore it from a backup, or remove it to have a new one made";
+const RESTORE: &str = "restore it from a backup, or remove it and a new one is generated";
 
 pub(super) fn make_folder(folder: &Path) -> Result<(), CredentialsError> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("create", folder))
@@ -91,7 +91,9 @@ struct Temporary {
 impl Temporary {
     fn write(target: &Path, text: &str, mode: u32) -> Result<Temporary, CredentialsError> {
         let mut random = [0; 8];
-        let no_random = |_| failed("create", target)(std::io::Error::other("no random bytes to be had"));
+        let no_random = |_| {
+            failed("create", target)(std::io::Error::other("the operating system returned no random bytes"))
+        };
         SystemRandom::new().fill(&mut random).map_err(no_random)?;
         let mut name = target.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{:016x}.new", u64::from_be_bytes(random)));

@@ -1,4 +1,4 @@
-//! A kubeconfig with everything in it, so that it can be copied to another machine.
+//! A self-contained kubeconfig, which can be copied to another machine.
 
 use zeroize::Zeroizing;
 

@@ -1,4 +1,4 @@
-//! The names a server is reached by.
+//! The DNS names and IP addresses of the serving certificate.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

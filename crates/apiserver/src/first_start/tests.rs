@@ -130,7 +130,7 @@ fn a_key_of_another_certificate_is_damage_too() {
     let (_, certificate) = split(&read("serving.pem"));
     fs::write(dir.path().join("pki/serving.pem"), key + &certificate).unwrap();
     let said = Credentials::open_or_create(dir.path(), names(&[])).unwrap_err().to_string();
-    assert!(said.contains("do not belong together"), "{said}");
+    assert!(said.contains("does not match its certificate"), "{said}");
 }
 
 #[test]

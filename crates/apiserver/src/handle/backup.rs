@@ -1,4 +1,4 @@
-//! A backup of everything, streamed while it is made.
+//! Backups, streamed while they are made.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -45,9 +45,9 @@ fn write(api: &Api, runtime: &Handle, chunks: SyncSender<Bytes>) {
     }) {
         Ok(summary) => tracing::info!(
             revision = %summary.revision, objects = summary.objects, records = summary.records, bytes = summary.bytes,
-            "a backup was made"
+            "backup completed"
         ),
-        Err(error) => tracing::warn!(error, "a backup was not finished"),
+        Err(error) => tracing::warn!(error, "backup failed"),
     }
 }
 
@@ -71,7 +71,7 @@ impl Output {
             return Ok(());
         }
         let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
-        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the client takes nothing any more");
+        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the client disconnected");
         self.chunks.send(chunk.into()).map_err(gone)
     }
 }

@@ -1,4 +1,4 @@
-//! What the server has beyond Kubernetes: transactions, plans, search, verification, checkpoints, backups.
+//! Handlers of `groundplane.dev`: transactions, plans, search, verification, checkpoints, backups.
 
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ fn options(known: &Known, call: &mut Call, spec: &Value) -> Result<WriteOptions,
 /// Reads the body as an object of one kind.
 pub fn read(known: &Known, body: &Bytes, kind: &str) -> Result<Object, Status> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Err(Status::bad_request(format!("the body is empty; a {kind} is needed")));
+        return Err(Status::bad_request(format!("the request body is empty; it must be a {kind}")));
     }
     let format = match Format::of(&known.headers)? {
         Format::Json => decode::Format::Json,
@@ -178,7 +178,10 @@ pub fn read(known: &Known, body: &Bytes, kind: &str) -> Result<Object, Status> {
     };
     let decoded = decode::read(body, format).map_err(|refusal| Status::bad_request(refusal.why()))?;
     if !decoded.kind.is_empty() && decoded.kind != kind {
-        return Err(Status::bad_request(format!("the body is of kind {}, not {kind}", decoded.kind)));
+        return Err(Status::bad_request(format!(
+            "the request body has kind {}; expected {kind}",
+            decoded.kind
+        )));
     }
     let mut object = Object(decoded.object);
     object.set_type(crate::transaction::API_VERSION, kind);

@@ -1,4 +1,4 @@
-//! Bodies of requests, read as the objects they are.
+//! Decodes request bodies.
 
 use bytes::Bytes;
 use http::HeaderMap;

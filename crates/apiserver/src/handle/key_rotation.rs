@@ -1,4 +1,4 @@
-//! A new key for what is sealed, while the server runs.
+//! Rotation of the encryption key of Secrets.
 
 use krm::status::Status;
 use serde_json::json;
@@ -15,7 +15,7 @@ pub async fn answer(known: &Known, call: &Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let rotated =
         call.api.store().rotate_sealing_key_in_place().await.map_err(|error| store_failure(&error))?;
-    tracing::info!(key = rotated.key, user = &*call.who.user, "the key that seals secrets was replaced");
+    tracing::info!(key = rotated.key, user = &*call.who.user, "rotated the encryption key of Secrets");
     let told = json!({
         "apiVersion": API_VERSION, "kind": "KeyRotation", "metadata": {},
         "status": { "key": rotated.key, "dataKeys": rotated.data_keys },

@@ -1,4 +1,4 @@
-//! Paths that are no resources: health, version, metrics, OpenAPI, and the keys of service account tokens.
+//! Non-resource paths: health, version, metrics, OpenAPI, and the public keys of service account tokens.
 
 use bytes::Bytes;
 use http::Method;
@@ -131,9 +131,14 @@ impl Other {
             "store" => api.store().healthy().await.map_err(|error| error.to_string()),
             "followers" => match api.is_following() {
                 true => Ok(()),
-                false => Err("definitions and rights are no longer followed".to_owned()),
+                false => Err(
+                    "the watch on custom resource definitions and access rules has ended; restart the server"
+                        .to_owned(),
+                ),
             },
-            "shutdown" if self.stopping.load(Ordering::Relaxed) => Err("the server is stopping".to_owned()),
+            "shutdown" if self.stopping.load(Ordering::Relaxed) => {
+                Err("the server is shutting down".to_owned())
+            }
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! History, undo and restore of one object, as requests.
+//! Handlers of history, undo and restore of one object.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub async fn undo(mut call: Call, asked: &Asked) -> Result<Answer, Status> {
             written => return respond(&call, &accept, written?),
         }
     }
-    Err(Status::too_many_requests("others keep changing the object; please try again", 1))
+    Err(Status::too_many_requests("the object is changed too frequently; please try again", 1))
 }
 
 async fn write_back(
@@ -63,7 +63,7 @@ async fn write_back(
         let found = proposal.old.as_ref().map_or("", |old| old.resource_version());
         match &expected {
             Some(expected) if expected != found => {
-                let why = "the object has been modified; please look at its history and try again";
+                let why = "the object has been modified; check its history and try again";
                 Err(Status::conflict(&call.kind.resource(), &call.name, why))
             }
             _ => proposal.settle(call, view),
@@ -95,11 +95,11 @@ pub fn target(body: &Value) -> Result<Target, Status> {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_u64().and_then(|steps| u32::try_from(steps).ok()) {
             Some(steps) if steps > 0 => Some(steps),
-            _ => return Err(Status::bad_request(format!("steps: {value} is no number from 1 on"))),
+            _ => return Err(Status::bad_request(format!("steps: {value} must be a positive integer"))),
         },
     };
     match (text(body, "toRevision")?, steps) {
-        (Some(_), Some(_)) => Err(Status::bad_request("toRevision and steps can't both be given")),
+        (Some(_), Some(_)) => Err(Status::bad_request("toRevision and steps are mutually exclusive")),
         (Some(revision), None) => Ok(Target::Revision(revision)),
         (None, steps) => Ok(Target::Steps(steps.unwrap_or(1))),
     }
@@ -117,7 +117,7 @@ fn explain(call: &mut Call, body: &Value) -> Result<(), Status> {
 pub fn message_of(text: &str) -> Result<String, Status> {
     match text.len() > LONGEST_MESSAGE {
         true => Err(Status::bad_request(format!(
-            "the change message has {} bytes, and {LONGEST_MESSAGE} are the most",
+            "the change message has {} bytes; at most {LONGEST_MESSAGE} are allowed",
             text.len()
         ))),
         false => Ok(text.to_owned()),
@@ -142,7 +142,7 @@ pub fn text(body: &Value, field: &str) -> Result<Option<String>, Status> {
     match body.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
-        Some(other) => Err(Status::bad_request(format!("{field}: {other} is no text"))),
+        Some(other) => Err(Status::bad_request(format!("{field}: {other} must be a string"))),
     }
 }
 
@@ -158,7 +158,10 @@ fn options_body(headers: &HeaderMap, body: &Bytes, kind: &str) -> Result<Value, 
     };
     let decoded = decode::read(body, format).map_err(|refusal| Status::bad_request(refusal.why()))?;
     if !matches!(decoded.kind.as_str(), "") && decoded.kind != kind {
-        return Err(Status::bad_request(format!("the body is of kind {}, not {kind}", decoded.kind)));
+        return Err(Status::bad_request(format!(
+            "the request body has kind {}; expected {kind}",
+            decoded.kind
+        )));
     }
     Ok(Value::Object(decoded.object))
 }

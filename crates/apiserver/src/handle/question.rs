@@ -1,4 +1,4 @@
-//! Questions that kinds answer about their objects: read-only subresources, in JSON, YAML, text or SVG.
+//! Handlers of read-only subresources that kinds declare, in JSON, YAML, text or SVG.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,4 +1,4 @@
-//! The verbs on objects of any kind.
+//! Handlers of the verbs on objects of any kind.
 
 use std::sync::Arc;
 
@@ -239,7 +239,7 @@ async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
 async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     let mut options = ListOptions::read(&asked.query)?;
     if options.as_of.is_some() {
-        return Err(Status::bad_request("asOf: the past can be listed, not watched"));
+        return Err(Status::bad_request("asOf: not supported for watch"));
     }
     if !call.name.is_empty() {
         options.field_selector = of_one(&options.field_selector, &call.name)?;
@@ -369,7 +369,7 @@ async fn delete_collection(call: &Arc<Call>, asked: &Asked) -> Result<Answer, St
     let options = DeleteOptions::read(&asked.query, body.as_ref())?;
     let which = ListOptions::read(&asked.query)?;
     if which.as_of.is_some() {
-        return Err(Status::bad_request("asOf: what was can be read, not deleted"));
+        return Err(Status::bad_request("asOf: not supported for delete"));
     }
     let listed = read::list::list(call, &which).await?;
     conversion::prepare(call, &listed.items).await?;
@@ -432,5 +432,5 @@ pub fn call(
 
 /// The object that a body's value is.
 pub fn object(value: Value) -> Result<Object, Status> {
-    Object::from_value(value).ok_or_else(|| Status::bad_request("the body is no object"))
+    Object::from_value(value).ok_or_else(|| Status::bad_request("the request body must be an object"))
 }

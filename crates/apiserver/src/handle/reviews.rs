@@ -1,5 +1,4 @@
-//! Reviews: questions about who somebody is and what they may do, and tokens of service accounts. They are asked, not
-//! stored.
+//! Handlers of access and token reviews, and of service account tokens. Nothing is stored.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! Parts of objects with paths of their own: status, scale, finalize, referrers, history.
+//! Handlers of subresources: status, scale, finalize, referrers, history.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which verb a method on a path is.
+//! Maps HTTP methods to verbs.
 
 use http::Method;
 

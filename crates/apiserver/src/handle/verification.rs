@@ -1,4 +1,4 @@
-//! Whether history is as it was written, and the statements that prove it.
+//! Verification of the history, and its signed checkpoints.
 
 use bytes::Bytes;
 use krm::base64;
@@ -30,7 +30,9 @@ pub async fn answer(known: &Known, call: &Call, body: &Bytes) -> Result<Answer, 
     let mut trusted = Vec::new();
     for key in spec.get("trustedKeys").and_then(Value::as_array).into_iter().flatten() {
         let read = key.as_str().and_then(|text| text.parse::<PublicKey>().ok());
-        trusted.push(read.ok_or_else(|| Status::bad_request(format!("spec.trustedKeys: {key} is no key")))?);
+        trusted.push(read.ok_or_else(|| {
+            Status::bad_request(format!("spec.trustedKeys: {key} is not a valid public key"))
+        })?);
     }
     let store = call.api.store();
     let failed = |error: store::Error| store_failure(&error);
@@ -41,15 +43,15 @@ pub async fn answer(known: &Known, call: &Call, body: &Bytes) -> Result<Answer, 
         signers.extend_from_slice(&trusted);
         let what = match (kept.is_signed_by(&signers), store.has_checkpoint(&kept).await.map_err(failed)?) {
             (_, true) => None,
-            (true, false) => {
-                Some("was signed here, but is not there any more: history was cut off or replaced")
-            }
-            (false, false) => Some("is not signed by a known key, and is not there"),
+            (true, false) => Some(
+                "was signed by this server, but is not in the history: the history was truncated or replaced",
+            ),
+            (false, false) => Some("is not signed by a trusted key, and is not in the history"),
         };
         report.problems.extend(what.map(|what| Problem {
             key: None,
             version: None,
-            what: format!("the checkpoint {} that was kept elsewhere {what}", kept.index),
+            what: format!("the exported checkpoint {} {what}", kept.index),
         }));
     }
     Ok(answer::object::value(&accept, 201, &told(&report)))
@@ -113,5 +115,5 @@ fn exported(value: &Value) -> Result<Checkpoint, Status> {
     let data = value.get("data").and_then(Value::as_str);
     let data = data.and_then(|text| base64::decode(text).ok());
     let read = data.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    read.ok_or_else(|| Status::bad_request("spec.checkpoint: it is not one that was exported"))
+    read.ok_or_else(|| Status::bad_request("spec.checkpoint: must be an exported Checkpoint"))
 }

@@ -1,4 +1,4 @@
-//! Watches over a WebSocket: each event is a message.
+//! Watches over WebSocket: one message per event.
 
 use bytes::Bytes;
 use futures_util::SinkExt;
@@ -41,7 +41,7 @@ pub fn answer(
     held: Option<Held>,
 ) -> Result<Answer, Status> {
     let Some(key) = headers.get(SEC_WEBSOCKET_KEY) else {
-        return Err(Status::bad_request("a WebSocket needs the header Sec-WebSocket-Key"));
+        return Err(Status::bad_request("the header Sec-WebSocket-Key is required"));
     };
     let joined = [key.as_bytes(), MAGIC].concat();
     let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, &joined);

@@ -1,5 +1,5 @@
-//! The kinds of `groundplane.dev`: transactions, plans, search, retention, verification, checkpoints and backups. All but plans
-//! and retention policies are asked, not stored.
+//! The kinds of `groundplane.dev`: transactions, plans, search, retention, verification, checkpoints and
+//! backups. Only plans and retention policies are stored; the others are computed on request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub fn kinds() -> Vec<Kind> {
         "SearchResult",
         "search",
         &["list"],
-        "SearchResult is an object that a search found.",
+        "SearchResult is an object whose name, labels or searchable fields contain the searched words. List it with the query parameter `q`.",
         json!({}),
     );
     search.names.singular = "search".to_owned();
@@ -28,15 +28,15 @@ pub fn kinds() -> Vec<Kind> {
             "Transaction",
             "transactions",
             &["create"],
-            "Transaction changes many objects in one commit.",
-            json!({ "spec": anything("What is to be done: items, or undo."), "status": anything("What came of it.") }),
+            "Transaction creates, updates, patches, applies, deletes, undoes or restores many objects in one atomic commit. Create one to run it; it is not stored.",
+            json!({ "spec": anything("What to do: either `items`, a list of operations on objects, or `undo`, the changes to revert."), "status": anything("Result of every item, and the revision of the commit. Set by the server.") }),
         ),
         asked(
             "AccessExplanation",
             "accessexplanations",
             &["create"],
-            "AccessExplanation tells which grants allow something, or what would.",
-            json!({ "spec": anything("What is asked, as in a SubjectAccessReview; about oneself unless a user is named."), "status": anything("Whether it is allowed, by what, and what would allow it.") }),
+            "AccessExplanation lists the role bindings that allow an action, or the roles that would allow it. Create one to get the result in its status; it is not stored.",
+            json!({ "spec": anything("The action, as in a SubjectAccessReview. The user defaults to the caller."), "status": anything("Whether the action is allowed, the grants that allow it, and the roles that would. Set by the server.") }),
         ),
         plan(),
         search,
@@ -47,28 +47,28 @@ pub fn kinds() -> Vec<Kind> {
             "Verification",
             "verifications",
             &["create"],
-            "Verification checks all of history.",
-            json!({ "spec": anything("What is to be trusted."), "status": anything("What was found.") }),
+            "Verification checks the hash chain and the signatures of the whole history. Create one to get the result in its status; it is not stored.",
+            json!({ "spec": anything("What to verify against: `trustedKeys`, public keys of earlier signers, and `checkpoint`, a checkpoint that was exported before."), "status": anything("Number of records verified, and the problems found. Set by the server.") }),
         ),
         asked(
             "Checkpoint",
             "checkpoints",
             &["get"],
-            "Checkpoint is a signed statement about history.",
+            "Checkpoint is a signed digest of the history up to a revision. Export it to prove later that the history was not rewritten.",
             json!({}),
         ),
         asked(
             "Backup",
             "backups",
             &["create"],
-            "Backup is everything there is, as of one revision.",
+            "Backup streams all objects and their history as of one revision. Create one to download it; it is not stored.",
             json!({}),
         ),
         asked(
             "KeyRotation",
             "keyrotations",
             &["create"],
-            "KeyRotation replaces the key that secrets are sealed with.",
+            "KeyRotation generates a new key for encrypting Secrets at rest, and re-encrypts all Secrets with it.",
             json!({}),
         ),
         asked(
@@ -90,13 +90,13 @@ fn anything(about: &str) -> Value {
     json!({ "type": "object", "description": about, "x-kubernetes-preserve-unknown-fields": true })
 }
 
-/// A kind that has no objects.
+/// A kind without stored objects.
 fn asked(kind: &str, plural: &str, verbs: &[&'static str], about: &str, fields: Value) -> Kind {
     let mut made =
         kind_of(kind, plural, json!({ "type": "object", "description": about, "properties": fields }));
     made.verbs = verbs.to_vec();
     made.history = History::None;
-    // Whatever goes in and out may hold secrets; the audit log is told of none of it.
+    // Requests and responses may contain Secrets, so the audit log records neither body.
     made.secret = true;
     made
 }
@@ -107,12 +107,12 @@ fn kind_of(kind: &str, plural: &str, schema: Value) -> Kind {
     Kind::new(GROUP, kind, plural, Scope::Cluster, version)
 }
 
-/// What a transaction would do, kept for a day. It may hold secrets, so it is kept like one.
+/// The preview of a transaction, kept for a day. It may contain Secrets, so it is treated like one.
 fn plan() -> Kind {
     let schema = json!({
         "type": "object",
-        "description": "Plan is what a transaction would do, with all that it was decided on.",
-        "properties": { "spec": anything("What is to be done."), "status": anything("What would come of it.") },
+        "description": "Plan is the preview of a transaction: what would change, and the versions of all objects that the preview depends on. It can be applied until one of those changes, and is deleted after a day.",
+        "properties": { "spec": anything("What to do, as in a Transaction."), "status": anything("Changes that applying the plan would make, and the guards that must still hold. Set by the server.") },
     });
     let mut kind = kind_of("Plan", "plans", schema);
     kind.verbs = vec!["create", "delete", "deletecollection", "get", "list", "watch"];
@@ -131,41 +131,41 @@ fn plan() -> Kind {
     kind
 }
 
-/// How long the past of kinds is kept.
+/// How long history is kept.
 fn retention_policy() -> Kind {
     let name = |about: &str| json!({ "type": "string", "description": about, "maxLength": 253 });
     let schema = json!({
         "type": "object",
-        "description": "RetentionPolicy says how long the past of objects is kept.",
+        "description": "RetentionPolicy defines how much history of which resources is kept.",
         "required": ["spec"],
         "properties": { "spec": {
             "type": "object",
-            "description": "What is kept of which kinds.",
+            "description": "The resources, and how much of their history is kept.",
             "required": ["resources"],
             "properties": {
                 "resources": {
                     "type": "array",
-                    "description": "The kinds it is about.",
+                    "description": "Resources that the policy applies to. 1 to 100.",
                     "minItems": 1,
                     "maxItems": 100,
                     "items": {
                         "type": "object",
                         "required": ["resource"],
                         "properties": {
-                            "group": { "type": "string", "description": "Their group; empty for the core one, * for every one.", "maxLength": 253, "default": "" },
-                            "resource": name("Their plural; * for every one."),
+                            "group": { "type": "string", "description": "API group of the resource. Empty for the core group, `*` for all groups.", "maxLength": 253, "default": "" },
+                            "resource": name("Plural name of the resource, such as `racks`. `*` for all resources."),
                         },
                     },
                 },
                 "keepFor": {
                     "type": "string",
-                    "description": "Everything younger is kept: a number with d, h, m or s.",
+                    "description": "Changes younger than this are kept: a number and one of the units d, h, m and s. Defaults to 90d.",
                     "pattern": "^[0-9]{1,9}(d|h|m|s)$",
                     "default": "90d",
                 },
                 "keepLast": {
                     "type": "integer",
-                    "description": "Of what is older, the last so many changes of each object are kept.",
+                    "description": "Number of older changes that are kept for each object, 1 to 1000000. Defaults to 20.",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 1_000_000,

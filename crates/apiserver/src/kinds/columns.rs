@@ -1,4 +1,4 @@
-//! The columns that tables of Kubernetes' kinds have in common.
+//! Table columns that Kubernetes' kinds have in common.
 //!
 //! The words about columns are part of what clients compare, so they are those of Kubernetes.
 
@@ -48,7 +48,7 @@ pub fn wide(name: &str, description: &str, cell: Cell) -> Column {
     column
 }
 
-/// A text in an object; empty when it is not there.
+/// A string in an object; empty if it is absent.
 pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }

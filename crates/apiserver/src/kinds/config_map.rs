@@ -36,13 +36,13 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "ConfigMap holds configuration for others to read.")
+        .says("", "ConfigMap holds configuration data for applications to consume.")
         .says(
             "data",
-            "Texts by key. A key has letters, digits, '-', '_' and '.', and is not also in binaryData.",
+            "Configuration data as UTF-8 strings. Keys must consist of alphanumeric characters, '-', '_' or '.', and must not be in binaryData as well.",
         )
-        .says("binaryData", "Bytes by key, as base64. A key is made as in data, and is not also there.")
-        .says("immutable", "When true, data can't be changed any more, and neither can this.");
+        .says("binaryData", "Configuration data as base64-encoded bytes. Keys must consist of alphanumeric characters, '-', '_' or '.', and must not be in data as well.")
+        .says("immutable", "If true, data and binaryData cannot be updated, and the field cannot be unset. Defaults to false.");
     let mut kind = declare::core("", "ConfigMap", "configmaps", Scope::Namespaced, &SHAPE, &outline);
     kind.names.short = vec!["cm".into()];
     kind.versions[0].columns = Columns::new(vec![

@@ -1,4 +1,4 @@
-//! CustomResourceDefinition: a kind that is declared while the server runs.
+//! CustomResourceDefinition: a kind that is defined at run time.
 
 use std::sync::Arc;
 
@@ -15,52 +15,52 @@ use crate::openapi::names;
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "CustomResourceDefinition declares a kind, which the server then offers like its own.")
-        .says("spec", "The kind that is wanted.")
-        .says("spec.group", "The group of the kind: /apis/<group>/….")
-        .says("spec.names", "What the kind is called.")
-        .says("spec.scope", "Namespaced or Cluster.")
-        .says("spec.versions", "The versions of the kind; in one of them objects are stored.")
-        .says("spec.versions[].name", "The name of the version, such as v1alpha1.")
-        .says("spec.versions[].served", "Whether the version can be asked for.")
-        .says("spec.versions[].storage", "Whether objects are stored in it; true for exactly one.")
-        .says("spec.versions[].schema", "What objects look like: their fields, defaults and rules.")
+        .says("", "CustomResourceDefinition defines a kind that the server then serves like a built-in one. Its name must be <spec.names.plural>.<spec.group>.")
+        .says("spec", "How the custom resource should be served.")
+        .says("spec.group", "API group of the custom resource, served under /apis/<group>/…. Must match the name of the definition.")
+        .says("spec.names", "Plural, singular, short and kind names of the custom resource.")
+        .says("spec.scope", "Whether the custom resource is namespaced or cluster-scoped: Namespaced or Cluster.")
+        .says("spec.versions", "All versions of the custom resource. Exactly one is the storage version.")
+        .says("spec.versions[].name", "Name of the version, such as v1alpha1.")
+        .says("spec.versions[].served", "Whether the version is served by the REST API.")
+        .says("spec.versions[].storage", "Whether objects are persisted in this version. Must be true for exactly one version.")
+        .says("spec.versions[].schema", "Schema for validation, pruning and defaulting of this version.")
         .says(
             "spec.versions[].subresources",
-            "Whether status is written apart, and where the numbers of a Scale are.",
+            "Subresources of this version: status and scale.",
         )
         .says(
             "spec.versions[].additionalPrinterColumns",
-            "What a table of objects shows besides their names.",
+            "Additional columns of tables, such as those that kubectl get prints.",
         )
-        .says("spec.versions[].selectableFields", "Fields that a field selector may name.")
-        .says("spec.conversion", "How objects get from one version to another.")
-        .says("spec.preserveUnknownFields", "Of earlier versions of the API; false.")
-        .says("status", "Whether the kind is offered, and under which names.")
-        .says("status.conditions", "Established, NamesAccepted and the like.")
-        .says("status.acceptedNames", "The names the kind is offered under.")
-        .says("status.storedVersions", "Versions that objects may still be stored in.")
+        .says("spec.versions[].selectableFields", "Paths of fields that can be used in field selectors.")
+        .says("spec.conversion", "Conversion between versions. Defaults to strategy None, which only changes apiVersion.")
+        .says("spec.preserveUnknownFields", "Deprecated: must be false. Use x-kubernetes-preserve-unknown-fields in the schema instead.")
+        .says("status", "Observed state of the definition.")
+        .says("status.conditions", "Conditions of the definition, such as Established and NamesAccepted.")
+        .says("status.acceptedNames", "Names that the custom resource is served under. They may differ from spec.names if those conflict.")
+        .says("status.storedVersions", "Versions that were ever persisted. Objects may still be stored in any of them.")
         .says(
             "spec.versions[].schema.openAPIV3Schema",
-            "The schema, as OpenAPI 3.0 writes it, of whole objects.",
+            "OpenAPI v3 schema for validation and pruning of objects.",
         )
-        .says("spec.versions[].schema.openAPIV3Schema.default", "What a field holds that is not given.")
-        .says("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "Rules in CEL.")
+        .says("spec.versions[].schema.openAPIV3Schema.default", "Default value of the field if it is undefined. Part of the schema must be structural.")
+        .says("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "Validation rules in the CEL expression language.")
         .says(
             "spec.versions[].subresources.status",
-            "When given, status is written through a path of its own.",
+            "Enables the /status subresource: status is only written through it, and everything else only through the main endpoint.",
         )
         .says(
             "spec.versions[].subresources.scale",
-            "Where the numbers of a Scale are, when objects can be scaled.",
+            "Enables the /scale subresource, with the paths of its replica fields.",
         )
-        .says("spec.conversion.webhook", "Who converts, when the strategy is Webhook.")
-        .says("spec.conversion.webhook.clientConfig", "Where it is found.")
+        .says("spec.conversion.webhook", "How to call the conversion webhook. Required if the strategy is Webhook.")
+        .says("spec.conversion.webhook.clientConfig", "How to reach the webhook: a URL and its CA bundle.")
         .says(
             "spec.conversion.webhook.clientConfig.service",
-            "A Service; there are none here, so give a url.",
+            "Reference to a Service. This server has no Services: set url instead.",
         )
-        .says("status.conditions[].lastTransitionTime", "When the status of the condition changed last.")
+        .says("status.conditions[].lastTransitionTime", "Last time the condition changed from one status to another.")
         .keyed("status.conditions", "type")
         .keyed("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "rule")
         .merged("spec.versions[].schema.openAPIV3Schema.x-kubernetes-validations", "rule")

@@ -1,4 +1,4 @@
-//! How the kinds of Kubernetes are declared: as a Go type, and with what such a type does not say.
+//! Declaration of Kubernetes' kinds: a Go type and what that does not express.
 
 use krm::kind::{History, Kind, Scope, Version};
 use krm::object::Object;
@@ -24,7 +24,7 @@ pub fn core(
     outline: &Outline,
 ) -> Kind {
     let mut version = Version::new("v1", outline.openapi())
-        .unwrap_or_else(|error| panic!("the schema of {kind} is no schema: {error}"));
+        .unwrap_or_else(|error| panic!("invalid schema of {kind}: {error}"));
     // The type says what is dropped and refused; the schema only tells clients about it.
     let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     version.schema = Schema::parse(&anything).expect("it says that anything goes");

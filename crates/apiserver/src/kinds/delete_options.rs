@@ -1,4 +1,4 @@
-//! DeleteOptions: how something is to be deleted, in the body of the request.
+//! DeleteOptions: the body of a delete request.
 
 use krm::shape::{Field, INT64, STRING, STRING_LIST, Shape, Struct};
 

@@ -1,4 +1,4 @@
-//! Event: something that happened to an object. Events are kept for an hour.
+//! Event: a report of an event about an object. Events are deleted after one hour.
 //!
 //! They are stored in this form; [`mirror`] shows them as `events.k8s.io` has them.
 
@@ -76,23 +76,26 @@ const SELECTABLE: [&str; 11] = [
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Event tells of something that happened to an object. It is kept for an hour.")
-        .says("involvedObject", "What it happened to.")
-        .says("reason", "Why it happened, in a word that programs understand.")
-        .says("message", "What happened, for people to read.")
-        .says("source", "Who tells of it.")
-        .says("firstTimestamp", "When it happened first.")
-        .says("lastTimestamp", "When it happened last.")
-        .says("count", "How often it happened.")
-        .says("type", "Normal or Warning.")
-        .says("eventTime", "When it happened, to the microsecond.")
-        .says("series", "How it goes on, when it happens again and again.")
-        .says("series.count", "How often it has happened by now.")
-        .says("series.lastObservedTime", "When it happened last.")
-        .says("action", "What was done or failed.")
-        .says("related", "Another object that has to do with it.")
-        .says("reportingComponent", "The controller that tells of it, such as example.com/mover.")
-        .says("reportingInstance", "Which one of its instances tells of it.")
+        .says("", "Event is a report of an event about an object. It is deleted after one hour.")
+        .says("involvedObject", "Object that the event is about.")
+        .says("reason", "Short, machine-understandable reason, such as FailedPlacement.")
+        .says("message", "Human-readable description of what happened.")
+        .says("source", "Component that reports the event.")
+        .says("firstTimestamp", "Time at which the event was first recorded.")
+        .says("lastTimestamp", "Time at which the most recent occurrence was recorded.")
+        .says("count", "Number of times the event has occurred.")
+        .says("type", "Type of the event: Normal or Warning.")
+        .says("eventTime", "Time of the event, with microsecond precision.")
+        .says("series", "Series that the event represents, if it occurs repeatedly.")
+        .says("series.count", "Number of occurrences in the series so far.")
+        .says("series.lastObservedTime", "Time of the last occurrence.")
+        .says("action", "Action that was taken or that failed.")
+        .says("related", "Secondary object, for actions that involve two.")
+        .says(
+            "reportingComponent",
+            "Name of the controller that reports the event, such as example.com/mover.",
+        )
+        .says("reportingInstance", "Identifier of the controller instance, such as its host name.")
         .whole("involvedObject")
         .whole("related")
         .requires("", &["metadata", "involvedObject"]);

@@ -1,4 +1,4 @@
-//! Lease: who holds something that one may hold at a time, and until when.
+//! Lease: for leader election and heartbeats.
 
 use std::sync::Arc;
 
@@ -48,18 +48,18 @@ static SPEC: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Lease says who holds something, and until when.")
-        .says("spec", "Who holds it, and until when.")
-        .says("spec.holderIdentity", "Who holds it.")
+        .says("", "Lease defines a lease concept, used for leader election and heartbeats.")
+        .says("spec", "Holder and duration of the lease.")
+        .says("spec.holderIdentity", "Identity of the current holder of the lease.")
         .says(
             "spec.leaseDurationSeconds",
-            "How long after renewTime others have to wait before they may take it.",
+            "Number of seconds after renewTime that candidates must wait before they force-acquire the lease. Must be greater than 0.",
         )
-        .says("spec.acquireTime", "When its holder got it.")
-        .says("spec.renewTime", "When its holder last renewed it.")
-        .says("spec.leaseTransitions", "How often it went from one holder to another.")
-        .says("spec.strategy", "How a leader is elected; not offered by this server.")
-        .says("spec.preferredHolder", "To whom it is to be handed over; not offered by this server.");
+        .says("spec.acquireTime", "Time at which the current holder acquired the lease.")
+        .says("spec.renewTime", "Time at which the current holder last renewed the lease.")
+        .says("spec.leaseTransitions", "Number of transitions of the lease between holders.")
+        .says("spec.strategy", "Strategy of coordinated leader election. Not supported by this server.")
+        .says("spec.preferredHolder", "Holder that the lease should be handed over to. Not supported by this server.");
     let mut kind =
         declare::core("coordination.k8s.io", "Lease", "leases", Scope::Namespaced, &SHAPE, &outline);
     // Leases are renewed every few seconds.

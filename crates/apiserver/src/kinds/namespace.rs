@@ -1,4 +1,4 @@
-//! Namespace: where objects of most kinds live, and with which they go.
+//! Namespace: a scope for names of objects, deleted with its content.
 //!
 //! What keeps a namespace from going is in `spec.finalizers`, and is taken off through the subresource `finalize` alone.
 
@@ -66,13 +66,19 @@ static CONDITION: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Namespace is a scope for names: objects of namespaced kinds live in one.")
-        .says("spec", "What is wanted of the namespace.")
-        .says("spec.finalizers", "What has to be done before the namespace may go.")
-        .says("status", "How the namespace is.")
-        .says("status.phase", "Active, or Terminating when it is being deleted.")
-        .says("status.conditions", "Why a deletion takes its time.")
-        .says("status.conditions[].lastTransitionTime", "When the status of the condition changed last.")
+        .says("", "Namespace provides a scope for names of namespaced objects.")
+        .says("spec", "Desired behaviour of the namespace.")
+        .says(
+            "spec.finalizers",
+            "Finalizers that must be empty before the namespace is removed from storage.",
+        )
+        .says("status", "Observed state of the namespace.")
+        .says("status.phase", "Lifecycle phase: Active, or Terminating while the namespace is being deleted.")
+        .says("status.conditions", "Progress of the deletion of the namespace's content.")
+        .says(
+            "status.conditions[].lastTransitionTime",
+            "Last time the condition changed from one status to another.",
+        )
         .keyed("status.conditions", "type")
         .merged("status.conditions", "type")
         .requires("status.conditions[]", &["type", "status"]);

@@ -1,5 +1,5 @@
-//! Project, as much of it as the server needs for planes: that it is there. Whoever has more to say of projects brings a kind
-//! of its own.
+//! A minimal Project kind, for servers without the platform: all that the server needs of it is that it
+//! exists.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ pub fn kind() -> Kind {
     let anything = |about: &str| json!({ "type": "object", "description": about, "x-kubernetes-preserve-unknown-fields": true });
     let schema = json!({
         "type": "object",
-        "description": "Project is a tenant. Its control plane is an API of its own, below its path.",
+        "description": "Project is a tenant with a control plane of its own.",
         "properties": {
-            "spec": anything("What it is meant to be."),
-            "status": anything("What is observed of it."),
+            "spec": anything("Desired state of the project."),
+            "status": anything("Observed state of the project. Set by the server."),
         },
     });
     #[expect(clippy::expect_used, reason = "the schema stands above")]

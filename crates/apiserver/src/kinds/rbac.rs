@@ -1,4 +1,4 @@
-//! Who may do what: roles, and bindings that give them to subjects.
+//! RBAC: roles and role bindings.
 
 mod binding;
 mod cluster_role;

@@ -1,4 +1,4 @@
-//! Questions to the server: who am I, who is this, what may they do. Each is answered where it is asked and never stored.
+//! Access and authentication reviews: answered in the response and never stored.
 
 mod attributes;
 mod local_subject_access_review;

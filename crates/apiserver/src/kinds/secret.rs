@@ -1,4 +1,4 @@
-//! Secret: what only few may read. Its values are sealed at rest, and no message shows one.
+//! Secret: sensitive data. Values are encrypted at rest and never appear in messages.
 
 mod key_pair;
 
@@ -46,14 +46,14 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Secret holds what only those may read who were allowed to.")
-        .says("data", "Bytes by key, as base64. A key has letters, digits, '-', '_' and '.'.")
+        .says("", "Secret holds sensitive data such as passwords and keys. Its values are encrypted at rest, and reading them requires the verb reveal.")
+        .says("data", "Secret data as base64-encoded bytes. Keys must consist of alphanumeric characters, '-', '_' or '.'.")
         .says(
             "stringData",
-            "Texts by key, for writing alone: each becomes an entry of data, in place of one of its name.",
+            "Secret data as strings, for convenience when writing. Entries are merged into data and overwrite entries of the same key. Never returned on read.",
         )
-        .says("type", "What the secret is for; some types ask for keys. It can't be changed.")
-        .says("immutable", "When true, data can't be changed any more, and neither can this.");
+        .says("type", "Type of the secret, such as Opaque or kubernetes.io/tls. Some types require keys. Immutable. Defaults to Opaque.")
+        .says("immutable", "If true, data cannot be updated, and the field cannot be unset. Defaults to false.");
     let mut kind = declare::core("", "Secret", "secrets", Scope::Namespaced, &SHAPE, &outline);
     kind.secret = true;
     kind.versions[0].selectable = vec!["type".into()];
@@ -113,7 +113,7 @@ fn validate(change: &RawChange<'_>) -> Vec<FieldError> {
     if new.annotation(secrets::REDACTED).is_some() {
         let metadata = Path::of("metadata");
         let annotations = metadata.field("annotations");
-        let why = "this is a secret as it was shown without its values: written back it would lose them";
+        let why = "the values of this Secret are redacted: writing it back would delete them";
         errors.push(FieldError::forbidden(&annotations.key(secrets::REDACTED), why));
     }
     errors

@@ -38,10 +38,10 @@ static LOCAL_REFERENCE: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "ServiceAccount is an identity that a process may act under; its tokens are made through its subresource token.")
-        .says("secrets", "Secrets of the same namespace that the account may use, by name.")
-        .says("imagePullSecrets", "Secrets of the same namespace with logins to image registries.")
-        .says("automountServiceAccountToken", "Whether processes get a token of the account without asking.")
+        .says("", "ServiceAccount is an identity for processes. Create its subresource token to get a token for it.")
+        .says("secrets", "Secrets in the same namespace that pods of the account can use.")
+        .says("imagePullSecrets", "Secrets in the same namespace with credentials for image registries.")
+        .says("automountServiceAccountToken", "Whether pods of the account get its token mounted automatically.")
         .keyed("secrets", "name")
         .merged("secrets", "name")
         .whole("secrets[]")

@@ -1,4 +1,4 @@
-//! TokenRequest: what a client asks of `serviceaccounts/token`, and gets back with a token in it.
+//! TokenRequest: the body of `serviceaccounts/token`, returned with a token.
 
 use krm::field::{FieldError, Path};
 use krm::meta::OBJECT_META;

@@ -1,4 +1,4 @@
-//! What a document holds: definitions, and paths that use them.
+//! The content of a document: definitions and paths.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The definitions of a document: the kinds of a version of a group and their lists, and what all kinds share.
+//! The definitions of a document: kinds of a group version, their lists and shared types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Whole documents, ready to be sent.
+//! Complete documents, ready to be sent.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The two forms of OpenAPI: 2.0, all in one document, and 3.0, a document for each version of a group.
+//! The two formats: OpenAPI 2.0 as one document, and 3.0 as one document for each group version.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What definitions and operations are called, as generated clients know them.
+//! Names of definitions and operations, as generated clients expect them.
 
 use krm::kind::Kind;
 

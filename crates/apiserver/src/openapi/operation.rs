@@ -1,4 +1,4 @@
-//! An operation and the path it is at, as both forms write them.
+//! An operation and its path, in both formats.
 
 use serde_json::{Map, Value, json};
 

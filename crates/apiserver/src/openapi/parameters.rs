@@ -1,4 +1,4 @@
-//! The parameters of operations, in the words that clients know them by.
+//! The parameters of operations, with Kubernetes' descriptions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The paths of a kind: its collections, its objects, their parts, and what can be done at each.
+//! The paths of a kind: collections, objects and subresources, with their operations.
 
 use krm::kind::{Kind, Version};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Reading objects as they were at a time or right after a revision.
+//! Reads objects as of a time or a revision.
 
 use std::sync::Arc;
 
@@ -24,16 +24,19 @@ impl AsOf {
     pub fn parse(text: &str, now: Moment) -> Result<AsOf, Status> {
         let said = text.to_owned();
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let version: Version =
-                text.parse().map_err(|_| Status::bad_request(format!("asOf: {text} is no revision")))?;
+            let version: Version = text
+                .parse()
+                .map_err(|_| Status::bad_request(format!("asOf: {text} is not a valid revision")))?;
             return Ok(AsOf { at: At::Revision(version.revision()), said });
         }
         let Ok(time) = Moment::parse(text) else {
-            let why = format!("asOf: {text:?} is neither a revision nor a time such as {now}");
+            let why = format!("asOf: {text:?} must be a revision or a time such as {now}");
             return Err(Status::bad_request(why));
         };
         if time > now {
-            return Err(Status::bad_request(format!("asOf: {text:?} is in the future: it is {now}")));
+            return Err(Status::bad_request(format!(
+                "asOf: {text:?} is in the future; the current time is {now}"
+            )));
         }
         let micros =
             u64::try_from(time.seconds).unwrap_or(0) * 1_000_000 + u64::from(time.nanoseconds / 1000);
@@ -86,7 +89,7 @@ impl AsOf {
         if let Some((key, uid)) = planes::project_of(&call.api, &call.plane) {
             let then = self.entry(call, &key).await?;
             if then.is_none_or(|then| then.uid() != uid) {
-                let why = format!("project {} was not there yet at {}", call.plane, self.said);
+                let why = format!("project {} did not exist at {}", call.plane, self.said);
                 return Err(Status::expired(why));
             }
         }
@@ -100,7 +103,7 @@ pub fn kept(call: &Call) -> Result<(), Status> {
         return Ok(());
     }
     let resource = call.kind.resource();
-    let why = format!("no history is kept of {resource}");
+    let why = format!("{resource} has no history");
     Err(Status::failure(405, "MethodNotAllowed", why).about(Details {
         group: resource.group,
         kind: resource.resource,
@@ -125,9 +128,9 @@ mod tests {
         assert_eq!(then.at, At::Time(1_794_814_859_500_000));
         for (text, why) in [
             ("2031-01-01T00:00:00Z", "in the future"),
-            ("yesterday", "neither a revision nor a time"),
-            ("", "neither a revision nor a time"),
-            ("99999999999999999999999", "no revision"),
+            ("yesterday", "must be a revision or a time"),
+            ("", "must be a revision or a time"),
+            ("99999999999999999999999", "not a valid revision"),
         ] {
             let refused = AsOf::parse(text, now).unwrap_err();
             assert_eq!(refused.code, 400);

@@ -1,4 +1,4 @@
-//! The revisions of one object, newest first, also of one that is gone.
+//! The revisions of one object, newest first, including deleted objects.
 
 use std::sync::Arc;
 
@@ -33,7 +33,9 @@ pub async fn answer(call: &Call, accept: &Accept, query: &Query) -> Result<Answe
     let limit = match query.number("limit")? {
         None | Some(0) => USUAL,
         Some(limit) if (1..=MOST as i64).contains(&limit) => limit as usize,
-        Some(limit) => return Err(Status::bad_request(format!("limit: {limit} is not from 1 to {MOST}"))),
+        Some(limit) => {
+            return Err(Status::bad_request(format!("limit: {limit} must be between 1 and {MOST}")));
+        }
     };
     let beyond = query.get("continue").filter(|text| !text.is_empty()).map(cursor).transpose()?;
     let changes = changes(call, beyond, limit).await?;
@@ -93,8 +95,9 @@ fn told(call: &Call, changes: &[Change], with_diff: bool) -> Result<Vec<Value>, 
 
 /// One revision with what it changed and the whole object.
 async fn one(call: &Call, text: &str) -> Result<Value, Status> {
-    let version: Version =
-        text.parse().map_err(|_| Status::bad_request(format!("revision: {text:?} is no revision")))?;
+    let version: Version = text
+        .parse()
+        .map_err(|_| Status::bad_request(format!("revision: {text:?} is not a valid revision")))?;
     let key = call.key()?;
     let change = find(call, version).await?;
     let Some(change) = change else { return Err(no_such_revision(call, text)) };
@@ -126,7 +129,7 @@ async fn find(call: &Call, version: Version) -> Result<Option<Change>, Status> {
 pub async fn state(call: &Call, text: &str) -> Result<Arc<Entry>, Status> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
-        return Err(Status::bad_request(format!("{text:?} is no revision")));
+        return Err(Status::bad_request(format!("{text:?} is not a valid revision")));
     }
     let found = AsOf::parse(text, call.api.now())?.object(call).await?;
     found.ok_or_else(|| no_such_revision(call, text))
@@ -148,20 +151,20 @@ fn token(cursor: Cursor) -> Result<String, Status> {
 
 fn cursor(text: &str) -> Result<Cursor, Status> {
     let read = base64::from_url(text).and_then(|json| serde_json::from_slice(&json).ok());
-    read.ok_or_else(|| Status::bad_request("continue: it is not one that a history has ended with"))
+    read.ok_or_else(|| Status::bad_request("continue: must be the continue token of an earlier page"))
 }
 
 fn table(call: &Call, accept: &Accept, changes: &[Change], items: &[Value], metadata: Value) -> Value {
     let of_priority = |priority: u8, name: &str, description: &str| json!({ "name": name, "type": "string", "format": "", "description": description, "priority": priority });
     let column = |name: &str, description: &str| of_priority(0, name, description);
     let columns = json!([
-        column("Revision", "The version of the object after the change"),
-        column("Age", "How long ago it was made"),
-        column("User", "In whose name it was made"),
-        of_priority(1, "Manager", "By which program"),
-        column("Verb", "What the client called it"),
-        column("Changed", "The fields that differ"),
-        column("Message", "Why it was made"),
+        column("Revision", "Resource version of the object after the change"),
+        column("Age", "Time since the change"),
+        column("User", "User who made the change"),
+        of_priority(1, "Manager", "Field manager of the change"),
+        column("Verb", "Verb of the request"),
+        column("Changed", "Fields that changed"),
+        column("Message", "Message that the client sent with the change"),
     ]);
     let now = call.api.now();
     let row = |(change, item): (&Change, &Value)| {

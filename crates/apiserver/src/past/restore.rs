@@ -1,4 +1,4 @@
-//! Restore: an object that was deleted, made again.
+//! Restore: recreates a deleted object.
 
 use krm::Object;
 use krm::kind::split_api_version;
@@ -28,7 +28,7 @@ pub async fn find(call: &Call, at: Option<&str>) -> Result<Object, Status> {
             }
             let why = || {
                 Status::expired(format!(
-                    "what {} {:?} was before it was deleted is no longer kept",
+                    "the last state of {} {:?} before its deletion was removed by retention",
                     call.kind.resource(),
                     call.name
                 ))

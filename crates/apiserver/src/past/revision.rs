@@ -1,4 +1,4 @@
-//! One revision of an object as history tells it.
+//! One revision of an object in its history.
 
 use krm::Object;
 use krm::diff::{self, Difference, Step};

@@ -1,4 +1,4 @@
-//! Undo: an older state of an object, written again as a new revision.
+//! Undo: writes an earlier state of an object as a new revision.
 
 use krm::Object;
 use krm::diff::{self, Difference, Step};
@@ -58,7 +58,7 @@ impl Back {
 
     async fn count(call: &Call, steps: u32) -> Result<Back, Status> {
         if steps == 0 {
-            return Err(Status::bad_request("steps: 0 is not at least 1"));
+            return Err(Status::bad_request("steps: must be at least 1"));
         }
         let key = call.key()?;
         let now = super::as_of::present(call).await?;
@@ -102,11 +102,11 @@ fn too_few(call: &Call, counted: u32, pruned: bool) -> Status {
     let resource = call.kind.resource();
     match pruned {
         true => Status::expired(format!(
-            "only the last {counted} changes of {resource} {:?} are kept; what it was before is not",
+            "only the last {counted} changes of {resource} {:?} can be undone; earlier history was removed by retention",
             call.name
         )),
         false => Status::bad_request(format!(
-            "{resource} {:?} has {counted} changes that can be undone, and was made by the one before",
+            "{resource} {:?} has only {counted} changes that can be undone since its creation",
             call.name
         )),
     }
@@ -139,7 +139,7 @@ pub fn propose(
     admit::kind_is_current(call, view, None)?;
     let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
     if back.from.is_some_and(|from| from != entry.version()) {
-        let why = format!("{} {:?} was changed meanwhile", call.kind.resource(), call.name);
+        let why = format!("{} {:?} was changed concurrently", call.kind.resource(), call.name);
         return Err(Status::failure(409, OVERTAKEN, why));
     }
     let mut new = old.clone();
@@ -218,14 +218,17 @@ impl TakenBack {
 }
 
 fn conflict(call: &Call, fields: &[String]) -> Status {
-    let why = format!("{} changed again since; look at its history, or force it", listed(fields));
+    let why = format!(
+        "{} changed again by a later revision; check the history, or set force to overwrite",
+        listed(fields)
+    );
     let mut status = Status::conflict(&call.kind.resource(), &call.name, why);
     if let Some(details) = &mut status.details {
         details.causes = fields
             .iter()
             .map(|field| Cause {
                 reason: "ChangedAgain".into(),
-                message: "it was changed again since".into(),
+                message: "changed again by a later revision".into(),
                 field: field.clone(),
             })
             .collect();

@@ -1,4 +1,4 @@
-//! What is remembered of a request while it is answered, and of a watch until it ends.
+//! What is logged and audited of a request, collected while it is handled.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One object.
+//! Get.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub async fn as_of(call: &Call, text: &str, resource_version: &str) -> Result<By
 pub fn not_both(resource_version: &str) -> Result<(), Status> {
     match resource_version {
         "" | "0" => Ok(()),
-        _ => Err(Status::bad_request("asOf: resourceVersion can't be given with it")),
+        _ => Err(Status::bad_request("asOf and resourceVersion are mutually exclusive")),
     }
 }
 

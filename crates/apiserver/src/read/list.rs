@@ -1,4 +1,4 @@
-//! Lists: all objects of a kind, or those selected, whole or in pages, at one revision.
+//! List: all or selected objects of a kind, whole or in pages, at one revision.
 
 use std::sync::Arc;
 

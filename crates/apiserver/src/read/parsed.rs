@@ -1,4 +1,4 @@
-//! Objects that questions have read before: what was written once is parsed once, as long as somebody asks for it.
+//! Cache of parsed objects for read-only subresources.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Continue tokens: where a list goes on, and at which revision.
+//! Continue tokens: the position of a list and its revision.
 
 use krm::status::Status;
 use ring::rand::SecureRandom as _;
@@ -80,7 +80,7 @@ impl Resume {
         let could_be = INCONSISTENT..=LAST;
         match resume.format == FORMAT && !resume.start.contains('\0') && could_be.contains(&resume.revision) {
             true => Ok(resume),
-            false => Err(bad("it was made by another server")),
+            false => Err(bad("it was issued by another server")),
         }
     }
 }

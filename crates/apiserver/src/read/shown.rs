@@ -1,4 +1,4 @@
-//! Changes as watches show them: what has to be made of an object is made once for all who ask for the same.
+//! Cache of encoded watch events, shared by watches that ask for the same format.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Watches: the changes of a collection as they happen, as JSON lines.
+//! Watch: the changes of a collection, as JSON lines.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -267,7 +267,7 @@ impl Opened {
         let object = (!left).then(|| event.shown().version());
         match bytes {
             Ok(bytes) => self.line(chunk, what, &bytes, object),
-            Err(error) => tracing::error!(%key, %error, "a change can't be shown to a watch"),
+            Err(error) => tracing::error!(%key, %error, "failed to encode a watch event; it is not sent"),
         }
     }
 

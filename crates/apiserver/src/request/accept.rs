@@ -1,4 +1,4 @@
-//! In which form an answer is wanted.
+//! Content negotiation.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, USER_AGENT};

@@ -1,4 +1,4 @@
-//! Reading a request's body: all of it, in time, and no more than is allowed.
+//! Reads a request body, within a time and size limit.
 
 use std::time::Duration;
 
@@ -29,9 +29,10 @@ where
     let mut whole = BytesMut::with_capacity(declared.unwrap_or(0).min(LIMIT));
     loop {
         let frame = tokio::time::timeout(PATIENCE, body.frame()).await;
-        let frame = frame.map_err(|_| Status::timeout("the request's body did not arrive in time", 1))?;
+        let frame = frame.map_err(|_| Status::timeout("timed out while reading the request body", 1))?;
         let Some(frame) = frame else { return Ok(whole.freeze()) };
-        let frame = frame.map_err(|error| Status::bad_request(format!("the body broke off: {error}")))?;
+        let frame = frame
+            .map_err(|error| Status::bad_request(format!("failed to read the request body: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
         if whole.len() + data.len() > limit {
             throw_away(&mut body).await;

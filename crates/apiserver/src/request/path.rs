@@ -76,7 +76,7 @@ pub fn parse(path: &str) -> Result<Option<(Plane, Route)>, Status> {
             )));
         };
         if matches!(segment.as_str(), "." | "..") || segment.contains(['/', '\0']) {
-            return Err(Status::bad_request(format!("{segment:?} is no name that a path can hold")));
+            return Err(Status::bad_request(format!("{segment:?} is not a valid path segment")));
         }
         segments.push(segment);
     }

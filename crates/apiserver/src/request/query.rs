@@ -1,4 +1,4 @@
-//! What a request's query asks for, read and refused as Kubernetes does.
+//! Query parameters, parsed and validated as by Kubernetes.
 
 use krm::body::FieldValidation;
 use krm::field::{FieldError, Path};
@@ -94,7 +94,7 @@ pub struct ListOptions {
     pub resume: String,
     /// A watch that begins with what is there.
     pub initial_events: Option<bool>,
-    /// A time or a revision at which to look; the present unless said.
+    /// The time or revision to read at. Defaults to the present.
     pub as_of: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! May I, may she, and what all may I.
+//! SubjectAccessReview, SelfSubjectAccessReview and SelfSubjectRulesReview.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an access review asks about, what may be wrong with the question, and how it is put to an authorizer.
+//! Validates the attributes of an access review and passes them to an authorizer.
 
 use krm::field::{FieldError, Path};
 use krm::names::{label_value, qualified_name};

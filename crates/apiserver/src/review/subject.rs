@@ -1,4 +1,4 @@
-//! Who am I.
+//! SelfSubjectReview.
 
 use krm::Object;
 use krm::time::Moment;

@@ -1,4 +1,4 @@
-//! Whose token is this.
+//! TokenReview.
 
 use krm::{Object, Status};
 use serde::{Deserialize, Serialize};

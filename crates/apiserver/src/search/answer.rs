@@ -1,4 +1,4 @@
-//! Searching, and telling what was found.
+//! Runs a search and formats its results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,7 +32,9 @@ pub async fn answer(call: &Call, accept: &Accept, query: &Query) -> Result<Answe
     let limit = match query.number("limit")? {
         None | Some(0) => USUAL,
         Some(limit) if (1..=MOST as i64).contains(&limit) => limit as usize,
-        Some(limit) => return Err(Status::bad_request(format!("limit: {limit} is not from 1 to {MOST}"))),
+        Some(limit) => {
+            return Err(Status::bad_request(format!("limit: {limit} must be between 1 and {MOST}")));
+        }
     };
     let snapshot = present(call).await?;
     let mut found = Finder::new(call, query).find(&snapshot, &wanted);
@@ -168,10 +170,10 @@ fn fields(call: &Call, kind: &Kind) -> Vec<String> {
 fn table(accept: &Accept, items: &[Value], metadata: &Value) -> Value {
     let column = |name: &str, description: &str| json!({ "name": name, "type": "string", "format": "", "description": description, "priority": 0 });
     let columns = json!([
-        column("Resource", "What it is"),
-        column("Namespace", "The namespace it is in"),
-        column("Name", "Its name"),
-        column("Match", "Where the words were found"),
+        column("Resource", "Resource type of the object"),
+        column("Namespace", "Namespace of the object"),
+        column("Name", "Name of the object"),
+        column("Match", "Fields that contain the searched words"),
     ]);
     let row = |item: &Value| {
         let found = item["matches"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What is searched for: words that all have to be found, each wherever it can be meant.
+//! Parses a search: words that must all be found.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -40,9 +40,9 @@ pub fn parse(text: &str) -> Result<Vec<Wanted>, Status> {
         found.push(Wanted { text: word.trim().to_lowercase() });
     }
     match found.len() {
-        0 => Err(Status::bad_request("q: a word to search for is needed")),
+        0 => Err(Status::bad_request("q: must contain at least one word")),
         many if many > MOST_WORDS => {
-            Err(Status::bad_request(format!("q: {many} words are too many; {MOST_WORDS} are the most")))
+            Err(Status::bad_request(format!("q: has {many} words; at most {MOST_WORDS} are allowed")))
         }
         _ => Ok(found),
     }

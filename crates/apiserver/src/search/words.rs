@@ -1,4 +1,4 @@
-//! What an object is found by in a search, as terms of the store: words, MAC addresses, IP addresses and prefixes.
+//! Search terms of an object: words, MAC addresses, IP addresses and prefixes.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Who stands behind a client certificate.
+//! The identity in a client certificate.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Deciding all items on one view: first everything is written into it, then everything is checked against that.
+//! Evaluates all items on one view: writes all of them first, then checks all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub fn decide(work: &Work, view: &mut View) -> Vec<Tried> {
         index: item.index,
         named: item.named.clone(),
         operation: item.operation,
-        outcome: outcome.unwrap_or_else(|| Err(Status::internal("an item was passed over"))),
+        outcome: outcome.unwrap_or_else(|| Err(Status::internal("an item was not processed"))),
     });
     told.collect()
 }

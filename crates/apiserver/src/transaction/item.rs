@@ -1,4 +1,4 @@
-//! One item of a transaction: which object, and what is to be done with it.
+//! One item of a transaction: the object and the operation on it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ pub async fn read_all(
         let text = value.get("operation").and_then(Value::as_str).unwrap_or_default();
         let operation = Operation::read(text).ok_or_else(|| {
             bad(format!(
-                "operation {text:?} is none of create, update, apply, patch, delete, undo and restore"
+                "operation {text:?} must be one of create, update, apply, patch, delete, undo, restore"
             ))
         })?;
         let place = Place::of(&value, operation).map_err(bad)?;
@@ -178,7 +178,7 @@ pub async fn read_all(
                 let at = (of.0, of.1, one.namespace.clone(), one.name.clone());
                 if let Some(earlier) = seen.insert(at, index) {
                     return Err(bad(format!(
-                        "{} is in spec.items[{earlier}], too; one object can be in a transaction once",
+                        "{} is also in spec.items[{earlier}]; an object can be in a transaction only once",
                         named.shown()
                     )));
                 }
@@ -205,7 +205,7 @@ impl Place {
         let subresource = text(value, "subresource");
         let writes = matches!(operation, Operation::Update | Operation::Apply | Operation::Patch);
         if !matches!((subresource.as_str(), writes), ("", _) | ("status", true)) {
-            return Err(format!("subresource {subresource:?} can't be written so"));
+            return Err(format!("subresource {subresource:?} is not supported by this operation"));
         }
         let (object, target) = (value.get("object"), value.get("target"));
         let named = match (object, target) {
@@ -226,19 +226,19 @@ impl Place {
                 name: text(target, "name"),
                 resource: String::new(),
             },
-            _ => return Err("an object, or a target, is needed".to_owned()),
+            _ => return Err("object or target is required".to_owned()),
         };
         let needs_object = matches!(operation, Operation::Create | Operation::Update | Operation::Apply);
         if needs_object && object.is_none() {
-            return Err(format!("{} needs an object", operation.as_str()));
+            return Err(format!("object is required for operation {}", operation.as_str()));
         }
         if named.api_version.is_empty() || named.kind.is_empty() {
-            return Err("apiVersion and kind are needed".to_owned());
+            return Err("apiVersion and kind are required".to_owned());
         }
         let prefix = object.and_then(|object| object.pointer("/metadata/generateName")?.as_str());
         let prefix = prefix.filter(|_| operation == Operation::Create && named.name.is_empty());
         if named.name.is_empty() && prefix.is_none() {
-            return Err("a name is needed".to_owned());
+            return Err("name is required".to_owned());
         }
         Ok(Place { prefix: prefix.unwrap_or_default().to_owned(), named, subresource })
     }
@@ -252,13 +252,13 @@ impl Place {
         });
         let Some((kind, version)) = known else {
             let why = format!(
-                "no matches for kind {:?} in version {:?}; a kind that is defined in the same transaction is served after it",
+                "no matches for kind {:?} in version {:?}; a custom resource that is defined in the same transaction is only served after it",
                 self.named.kind, self.named.api_version
             );
             return Err(Status::failure(404, "NotFound", why));
         };
         if !kind.takes(operation.verb()) || !kind.takes("get") || kind.group == super::GROUP {
-            let why = format!("{} can't be written in a transaction", kind.resource());
+            let why = format!("{} cannot be written in a transaction", kind.resource());
             return Err(Status::failure(405, "MethodNotAllowed", why));
         }
         let namespace = namespace_of(&kind, &self.named)?;
@@ -279,9 +279,10 @@ fn namespace_of(kind: &Kind, named: &Named) -> Result<String, Status> {
         (true, true) => Ok(USUAL_NAMESPACE.to_owned()),
         (true, false) => Ok(named.namespace.clone()),
         (false, true) => Ok(String::new()),
-        (false, false) => {
-            Err(Status::bad_request(format!("{} {} is in no namespace", named.kind, named.name)))
-        }
+        (false, false) => Err(Status::bad_request(format!(
+            "{} {} is cluster-scoped and must not have a namespace",
+            named.kind, named.name
+        ))),
     }
 }
 
@@ -299,10 +300,10 @@ async fn read(
             let media = value.get("patchType").and_then(Value::as_str);
             let style = Style::of(Some(media.unwrap_or("application/merge-patch+json")), call)?;
             if style == Style::Apply {
-                return Err(Status::bad_request("patchType: for an apply there is the operation apply"));
+                return Err(Status::bad_request("patchType: use the operation apply for server-side apply"));
             }
             let Some(patch) = value.get("patch") else {
-                return Err(Status::bad_request("patch: the operation patch needs one"));
+                return Err(Status::bad_request("patch: is required for operation patch"));
             };
             Doing::Patch(Box::new(Patch::read(style, &Bytes::from(patch.to_string()), options.validation)))
         }

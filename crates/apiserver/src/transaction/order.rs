@@ -1,4 +1,4 @@
-//! The order of a transaction: what is referred to comes before who refers to it, deletions come last.
+//! The order of a transaction: referenced objects before those that refer to them, deletions last.
 
 use std::collections::HashMap;
 

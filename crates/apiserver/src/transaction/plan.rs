@@ -1,4 +1,5 @@
-//! Plans: what a transaction would do, kept with all that it was decided on, to be committed as it is or not at all.
+//! Plans: the preview of a transaction with the versions that it depends on, to be committed unchanged or not
+//! at all.
 
 use std::sync::Arc;
 
@@ -75,19 +76,17 @@ impl Guard {
             Guard::At(key, version) => {
                 let found = view.get(key).map_or(Version::ZERO, |entry| entry.version());
                 let shown = |version: Version| match version == Version::ZERO {
-                    true => "not there".to_owned(),
+                    true => "absent".to_owned(),
                     false => format!("at {version}"),
                 };
                 (found != *version)
                     .then(|| format!("{}: was {}, is {}", named(key), shown(*version), shown(found)))
             }
-            Guard::Exists(key) => {
-                (!view.exists(key)).then(|| format!("{}: is not there any more", named(key)))
-            }
+            Guard::Exists(key) => (!view.exists(key)).then(|| format!("{}: no longer exists", named(key))),
             Guard::Bucket(term, digest) => {
                 let term = bytes::Bytes::from(term.clone());
                 view.bucket(&term);
-                (members(view, &term) != *digest).then(|| format!("{}: has changed", about(&term)))
+                (members(view, &term) != *digest).then(|| format!("{}: changed", about(&term)))
             }
         }
     }
@@ -116,10 +115,10 @@ fn about(term: &[u8]) -> String {
     let text = String::from_utf8_lossy(term);
     match text.split_at_checked(1) {
         Some(("r", target)) => match Key::new(target) {
-            Ok(key) => format!("what refers to {}", named(&key)),
-            Err(_) => "what refers to something".to_owned(),
+            Ok(key) => format!("references to {}", named(&key)),
+            Err(_) => "references to an object".to_owned(),
         },
-        Some((_, rest)) => format!("what is in {}", rest.replace('\0', " ")),
+        Some((_, rest)) => format!("content of {}", rest.replace('\0', " ")),
         None => "something".to_owned(),
     }
 }
@@ -192,11 +191,11 @@ fn can_be_applied(call: &Call, plan: &Object) -> Result<(), Status> {
     let refuse = |why: String| Err(Status::conflict(&call.kind.resource(), &call.name, why));
     if let Some(applied) = plan.at("status.applied") {
         let text = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
-        return refuse(format!("it was applied already, by {} at {}", text("user"), text("time")));
+        return refuse(format!("the plan was already applied, by {} at {}", text("user"), text("time")));
     }
     match plan.at("status.refused").and_then(Value::as_bool) {
         Some(false) => Ok(()),
-        _ => refuse("some of its items can't be done; look at its status, and make a new plan".to_owned()),
+        _ => refuse("some items of the plan failed; see status.items, and create a new plan".to_owned()),
     }
 }
 
@@ -218,14 +217,14 @@ fn unchanged_since(call: &Arc<Call>, mut plan: Object, version: Version) -> Resu
             return Err(Status::conflict(
                 &call.kind.resource(),
                 &call.name,
-                "it was applied or deleted meanwhile",
+                "the plan was applied or deleted concurrently",
             ));
         }
         let mut causes = Vec::new();
         for (index, guard) in guards.iter().enumerate() {
             let changed = match guard {
                 Some(guard) => guard.changed(view),
-                None => Some("a guard that can't be read".to_owned()),
+                None => Some("invalid guard".to_owned()),
             };
             if let Some(message) = changed {
                 let field = format!("status.guards[{index}]");
@@ -245,7 +244,7 @@ fn stale(call: &Call, causes: Vec<Cause>) -> Status {
     if causes.len() > NAMED {
         said.push(&more);
     }
-    let why = format!("it is stale: {}; make a new plan and look at it again", said.join("; "));
+    let why = format!("the plan is stale: {}; create and review a new plan", said.join("; "));
     let mut status = Status::conflict(&call.kind.resource(), &call.name, why);
     if let Some(details) = &mut status.details {
         details.causes = causes;

@@ -1,4 +1,4 @@
-//! What a transaction tells: what each item does, or everything that is against it.
+//! The result of a transaction: what each item does, or all errors.
 
 use krm::diff::{self, Difference};
 use krm::status::{Cause, Details, Status};
@@ -150,12 +150,8 @@ pub fn failure(tried: &[Tried]) -> Status {
         said.push(format!("and {} more", failed.len() - NAMED));
     }
     let of = if tried.len() == 1 { "item" } else { "items" };
-    let message = format!(
-        "{} of {} {of} can't be done: {}; nothing was changed",
-        failed.len(),
-        tried.len(),
-        said.join("; ")
-    );
+    let message =
+        format!("{} of {} {of} failed: {}; nothing was changed", failed.len(), tried.len(), said.join("; "));
     let causes = failed.iter().flat_map(|(tried, status)| causes(tried, status)).take(MOST_CAUSES);
     Status::failure(code, reason, message).about(Details {
         group: GROUP.to_owned(),

@@ -1,4 +1,4 @@
-//! Taking back a change of many objects: what one commit did, or what came after a time.
+//! Undo of many objects: everything in one commit, or everything after a time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -97,8 +97,8 @@ async fn has_happened(call: &Call, revision: Revision) -> Result<(), Status> {
 fn forgotten(point: &AsOf, skipped: &[Skipped]) -> Status {
     let kinds: Vec<String> = skipped.iter().map(Skipped::to_string).collect();
     Status::expired(format!(
-        "what was done since {} is not known of everything any more: {}; name a later time or other types, or leave these out \
-         with skipForgotten",
+        "history since {} is incomplete: {}; choose a later time or other resources, or set skipForgotten to leave these \
+         out",
         point.said(),
         kinds.join(", ")
     ))
@@ -142,7 +142,7 @@ impl std::fmt::Display for Skipped {
             (resource, "") => resource.to_owned(),
             (resource, group) => format!("{resource}.{group}"),
         };
-        write!(f, "{name} (kept from {} on)", moment(self.kept_from).to_micros())
+        write!(f, "{name} (kept since {})", moment(self.kept_from).to_micros())
     }
 }
 
@@ -151,12 +151,12 @@ impl Which {
         let since = match (text(undo, "revision")?, text(undo, "after")?) {
             (Some(revision), None) => {
                 let version: Version = revision.parse().map_err(|_| {
-                    Status::bad_request(format!("undo.revision: {revision:?} is no revision"))
+                    Status::bad_request(format!("undo.revision: {revision:?} is not a valid revision"))
                 })?;
                 Since::In(version.revision())
             }
             (None, Some(after)) => Since::After(AsOf::parse(&after, call.api.now())?),
-            _ => return Err(Status::bad_request("undo: either revision or after is needed")),
+            _ => return Err(Status::bad_request("undo: exactly one of revision and after must be set")),
         };
         let mut resources = Vec::new();
         for one in undo.get("resources").and_then(Value::as_array).into_iter().flatten() {
@@ -329,9 +329,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "configmaps (kept from 2026-11-16T07:40:59.500000Z on)",
-                "racks.inventory.miloapis.com (kept from 1970-01-01T00:00:00.000000Z on)",
-                "everything (kept from 1970-01-01T00:00:00.000000Z on)",
+                "configmaps (kept since 2026-11-16T07:40:59.500000Z)",
+                "racks.inventory.miloapis.com (kept since 1970-01-01T00:00:00.000000Z)",
+                "everything (kept since 1970-01-01T00:00:00.000000Z)",
             ]
         );
         let key = Key::new("p//configmaps/default/a").unwrap();

@@ -1,4 +1,4 @@
-//! What a write must pass: the kind as it is now, the namespace, the schema, references and rules.
+//! Admission of a write: definition, namespace, schema, references and rules.
 
 use krm::Object;
 use krm::field::{FieldError, Path};

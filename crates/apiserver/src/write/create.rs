@@ -1,4 +1,4 @@
-//! Creating an object.
+//! Create.
 
 use krm::Object;
 use krm::status::Status;

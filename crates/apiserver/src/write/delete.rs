@@ -1,4 +1,4 @@
-//! Deleting: at once, or marked first where something has to happen before.
+//! Delete: immediately, or marked first if there are finalizers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The store inside a transaction, as rules and references see it: whatever is read guards the commit.
+//! The store inside a transaction, as rules and references see it: every read guards the commit.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who owns the fields of what is written.
+//! Field ownership of a write.
 
 use krm::Object;
 use krm::ownership::{Applier, manager_of};
@@ -7,19 +7,19 @@ use krm::status::Status;
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 
-/// Notes down who owns the fields of `new`, now that the call makes it out of `old`.
+/// Updates the field ownership of `new`, which the call makes from `old`.
 pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &WriteOptions) {
     let api_version = call.api_version();
     let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
     let manager = manager_of(&options.manager, &call.agent);
     let now = call.api.now();
     if let Err(error) = endpoint.update(old, new, &manager, now) {
-        // The write counts more than the note of who made it.
-        tracing::debug!(kind = call.kind.names.kind, name = new.name(), %error, "nobody owns its fields now");
+        // The write is more important than its field ownership.
+        tracing::debug!(kind = call.kind.names.kind, name = new.name(), %error, "failed to update managedFields; the write continues");
     }
 }
 
-/// What comes out when `wanted` is applied to `old`.
+/// The result of applying `wanted` to `old`.
 pub fn apply(
     call: &Call,
     old: Option<&Object>,

@@ -1,4 +1,4 @@
-//! Patching: changes to what is there, decided on what is there.
+//! Patch: computed on the current object, inside the transaction.
 
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ pub fn propose(
     let shown = || patch.shown(&call.api_version(), &call.kind.names.kind, &changed);
     let bad = |why: String| PatchError::BadResult { shown: shown(), why }.status();
     let Some(object) = Object::from_value(changed.clone()) else {
-        return Err(bad("the patch leaves no object".to_owned()));
+        return Err(bad("the patch result is not an object".to_owned()));
     };
     if object.kind().is_empty() && call.kind.shape.is_none() {
         return Err(bad(krm::decode::missing_kind(&shown())));

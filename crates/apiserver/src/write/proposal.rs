@@ -1,4 +1,4 @@
-//! What a write would make of an object, before it is checked and written: so that many can be looked at together.
+//! The proposed result of a write before it is checked and stored, so that many can be checked together.
 
 use std::sync::Arc;
 

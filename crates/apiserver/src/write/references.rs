@@ -1,4 +1,4 @@
-//! Declared references: their targets exist, they don't change where they may not, and what is referred to stays.
+//! Declared references: targets must exist, immutable ones stay, and referenced objects are not deleted.
 
 use krm::Object;
 use krm::field::{Fault, FieldError, Path};
@@ -15,7 +15,7 @@ use crate::keys;
 /// How many of those who refer a message names.
 const NAMED: usize = 10;
 /// Those who refer and may not be seen by who asks.
-const UNSEEN: &str = "others that you may not see";
+const UNSEEN: &str = "others that you are not allowed to see";
 /// How many of each kind the words of a webhook name.
 const COUNTED: usize = 5;
 /// How many of them an answer lists.
@@ -44,7 +44,7 @@ pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldE
             if !guarded.exists(&target) {
                 errors.push(FieldError::with(Fault::NotFound, &at, &name, ""));
             } else if guarded.is_going(&target) {
-                errors.push(FieldError::invalid(&at, &name, "is being deleted; refer to one that stays"));
+                errors.push(FieldError::invalid(&at, &name, "is being deleted and cannot be referenced"));
             }
         }
     }
@@ -65,7 +65,7 @@ pub fn targets_exist(call: &Call, view: &mut View, change: &RawChange<'_>) -> Re
             let why = match guarded.exists(&target) {
                 false => says.replace("{}", name),
                 true if guarded.is_going(&target) => {
-                    format!("{} {name} is being deleted; refer to one that stays", reference.plural)
+                    format!("{} {name} is being deleted and cannot be referenced", reference.plural)
                 }
                 true => continue,
             };
@@ -162,7 +162,7 @@ pub fn mentioners<'a>(
             api_version: object.api_version().to_owned(),
             field: path.clone(),
             blocks: false,
-            tie: "mention it",
+            tie: "refer to it",
         }));
     }
     found
@@ -257,7 +257,7 @@ fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec
             }
             format!("cannot delete {kind} {}: {told}", object.name())
         }
-        None => format!("it is still referred to by {}; change or delete those first", named.join(", ")),
+        None => format!("still referenced by {}; change or delete those first", named.join(", ")),
     };
     Some((why, causes.collect()))
 }

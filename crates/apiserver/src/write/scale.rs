@@ -1,4 +1,4 @@
-//! The scale of an object: how many it wants and has, in a form common to all kinds.
+//! The scale subresource.
 
 use krm::Object;
 use krm::field::{FieldError, Path};
@@ -210,7 +210,7 @@ pub fn patched(
     complaints.extend(unknown.iter().map(|field| format!("unknown field {}", krm::field::quote(field))));
     admit::complain(complaints, options.validation, warnings).map_err(bad)?;
     let Some(asked) = Object::from_value(value) else {
-        return Err(bad("the patch leaves no scale".to_owned()));
+        return Err(bad("the patch result is not a Scale".to_owned()));
     };
     admit::matches_path(call, &asked, true)?;
     Ok(asked)
@@ -248,7 +248,7 @@ pub fn apply(scale: &Scale, mut object: Object, asked: &Object) -> Result<Object
         None | Some(Value::Null) => 0,
         Some(value) => value
             .as_i64()
-            .ok_or_else(|| Status::bad_request("the number of replicas in the scale is no number"))?,
+            .ok_or_else(|| Status::bad_request("spec.replicas of the Scale must be an integer"))?,
     };
     if replicas == NO_NUMBER {
         let why = format!("the spec replicas field {:?} cannot be empty", scale.spec_replicas);

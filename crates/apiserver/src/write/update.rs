@@ -1,4 +1,4 @@
-//! Replacing an object, its status, or whatever of it a subresource stands for.
+//! Update of an object, its status or another subresource.
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ async fn the_last_finalizer_stays_while_somebody_refers_and_they_are_named() {
     let refused = finalizers(&client, &path, &[]).await;
     assert_eq!(refused.code, 409, "{}", refused.text());
     let message = refused.json()["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("it is still referred to by Book b1 (spec.shelfRef.name)"), "{message}");
+    assert!(message.contains("still referenced by Book b1 (spec.shelfRef.name)"), "{message}");
     assert_eq!(client.delete(&format!("{BOOKS}/b1")).await.unwrap().code, 200);
     assert_eq!(finalizers(&client, &path, &[]).await.code, 200);
     assert_eq!(found(&client, &path).await, None);

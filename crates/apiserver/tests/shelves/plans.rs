@@ -46,7 +46,7 @@ async fn a_plan_is_kept_and_applied_once() {
     );
     let again = client.post(&format!("{PLANS}/p/apply"), &json!({})).await.unwrap();
     assert_eq!(again.code, 409);
-    assert!(again.text().contains("applied already"), "{}", again.text());
+    assert!(again.text().contains("already applied"), "{}", again.text());
     let history = client.get(&format!("{SHELVES}/s1/history")).await.unwrap().json();
     assert_eq!(history["items"][0]["message"], "as planned");
     let changed = client.merge(&format!("{PLANS}/p"), &json!({"spec": {"items": []}})).await.unwrap();
@@ -68,7 +68,8 @@ async fn a_plan_that_went_stale_is_refused() {
     let stale = client.post(&format!("{PLANS}/object/apply"), &json!({})).await.unwrap();
     assert_eq!(stale.code, 409);
     assert!(
-        stale.text().contains("it is stale") && stale.text().contains("shelves.example.groundplane.dev s1"),
+        stale.text().contains("the plan is stale")
+            && stale.text().contains("shelves.example.groundplane.dev s1"),
         "{}",
         stale.text()
     );

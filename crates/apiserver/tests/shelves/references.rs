@@ -44,7 +44,7 @@ async fn a_shelf_with_books_stays_until_they_are_gone() {
     assert_eq!(refused.code, 409, "{}", refused.text());
     assert_eq!(
         refused.json()["message"],
-        "Operation cannot be fulfilled on shelves.example.groundplane.dev \"s1\": it is still referred to by \
+        "Operation cannot be fulfilled on shelves.example.groundplane.dev \"s1\": still referenced by \
          Book b1 (spec.shelfRef.name), Book b2 (spec.shelfRef.name); change or delete those first"
     );
     let field = "spec.shelfRef.name".to_owned();
@@ -111,7 +111,7 @@ async fn nothing_new_is_put_on_a_shelf_that_waits_to_go() {
 
     let refused = client.post(BOOKS, &book("b1", "s1", 0, 30)).await.unwrap();
     assert_eq!(refused.code, 422, "{}", refused.text());
-    let why = "Invalid value: \"s1\": is being deleted; refer to one that stays".to_owned();
+    let why = "Invalid value: \"s1\": is being deleted and cannot be referenced".to_owned();
     assert_eq!(causes(&refused), [("spec.shelfRef.name".to_owned(), why)]);
     assert_eq!(finalizers(&client, &path, &[]).await.code, 200);
     assert_eq!(found(&client, &path).await, None);

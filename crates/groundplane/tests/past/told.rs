@@ -183,7 +183,7 @@ async fn what_is_wrong_with_a_query_is_told_by_its_field() {
         (json!({ "limit": 1001 }), "spec.limit", "1000"),
         (json!({ "filter": "resource.kind == 'Rack'" }), "spec.filter", "undeclared reference"),
         (json!({ "filter": "spec.actor.email == 'x'" }), "spec.filter", "undefined field"),
-        (json!({ "continue": "nonsense" }), "spec.continue", "ended with"),
+        (json!({ "continue": "nonsense" }), "spec.continue", "status.continue of an earlier page"),
         (json!({ "verb": "look" }), "spec.verb", "create"),
     ] {
         let mut spec = json!({ "startTime": "now-1h", "endTime": "now" });

@@ -177,7 +177,7 @@ async fn a_webhook_that_fails_or_lies_is_told_in_kubernetes_words() {
         "",
         "only what is new is warned of"
     );
-    told_within(&client, &format!("{about} failed: Post \"https://people.here.svc:443/convert?timeout=30s\": service \"people\" not found: this server knows no services; name the webhook in spec.conversion.webhook.clientConfig.url of the definition")).await;
+    told_within(&client, &format!("{about} failed: Post \"https://people.here.svc:443/convert?timeout=30s\": service \"people\" not found: this server has no Services; set spec.conversion.webhook.clientConfig.url in the definition")).await;
     // The stored version needs no webhook.
     ok(client.merge(&format!("{OLD}/ada"), &json!({"spec": {"full": "Ada King"}})).await.unwrap(), 200);
     // A write in the other one does not land.

@@ -56,7 +56,10 @@ async fn why_tells_the_binding_and_the_role_or_what_would_do() {
     let told = made(admin, WHY, &about_ann).await;
     assert_eq!(told["status"]["allowed"], true, "{told}");
     let masters = made(admin, WHY, &asks("delete", "racks", "x")).await;
-    assert_eq!(masters["status"]["allowedBy"][0]["reason"], "the group system:masters may do everything");
+    assert_eq!(
+        masters["status"]["allowedBy"][0]["reason"],
+        "members of the group system:masters are allowed everything"
+    );
 
     // A review in the name of somebody may say of which project it asks.
     made(admin, &format!("{TENANCY}/projects"), &json!({"metadata": {"name": "web"}})).await;
@@ -216,7 +219,7 @@ async fn a_project_has_its_limits_and_says_so() {
     made(&ann, &crds, &definition("kettles")).await;
     let refused = ann.post(&crds, &definition("cups")).await.unwrap();
     assert_eq!(refused.code, 403, "{}", refused.text());
-    assert!(refused.text().contains("has 1 definitions, and 1 are allowed"), "{}", refused.text());
+    assert!(refused.text().contains("has 1 definitions, limit is 1"), "{}", refused.text());
     let maps = format!("{plane}/api/v1/namespaces/default/configmaps");
     let _watch = ann.watch(&format!("{maps}?watch=1")).await.unwrap();
     let second = ann.get(&format!("{maps}?watch=1")).await.unwrap();
@@ -233,7 +236,7 @@ async fn a_project_has_its_limits_and_says_so() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     };
     assert_eq!(refused.code, 403, "{}", refused.text());
-    assert!(refused.text().contains("16 are allowed; delete some"), "{}", refused.text());
+    assert!(refused.text().contains("limit is 16; delete some"), "{}", refused.text());
     ann.delete(&format!("{maps}/m0")).await.unwrap();
     let mut tries = 0;
     while ann.post(&maps, &json!({"metadata": {"name": "again"}})).await.unwrap().code == 403 {

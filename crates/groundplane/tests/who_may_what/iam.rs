@@ -261,7 +261,7 @@ async fn a_new_object_or_person_of_an_old_name_inherits_nothing() {
     forged["spec"]["subjects"][0]["uid"] = json!("REPLACE_WITH_USER_UID");
     let refused = sent(admin, &format!("{SYSTEM}/policybindings"), &forged).await.unwrap();
     assert_eq!(refused.code, 422, "{}", refused.text());
-    assert!(refused.text().contains("leave it out to have it filled in"), "{}", refused.text());
+    assert!(refused.text().contains("leave it out and the server sets it"), "{}", refused.text());
 }
 
 #[tokio::test]

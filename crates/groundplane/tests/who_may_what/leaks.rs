@@ -147,12 +147,12 @@ async fn who_refers_is_told_to_those_who_may_see_them() {
         for answer in refused {
             let text = answer.text();
             assert!(!text.contains(HIDDEN), "{text}");
-            assert!(text.contains("others that you may not see"), "{}: {text}", answer.code);
+            assert!(text.contains("others that you are not allowed to see"), "{}: {text}", answer.code);
             assert_eq!(text.contains("ams"), sees, "{text}");
         }
     }
     let whole = town.admin.delete(&region).await.unwrap().text();
-    assert!(whole.contains(HIDDEN) && !whole.contains("may not see"), "{whole}");
+    assert!(whole.contains(HIDDEN) && !whole.contains("not allowed to see"), "{whole}");
 }
 
 #[tokio::test]

@@ -10,10 +10,11 @@ use super::GROUNDPLANE;
 use super::iam::{IAM, TENANCY, made};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/roles.md");
-const HEAD: &str = "# Roles that ship
+const HEAD: &str = "# Built-in roles
 
-Read off the kinds that the server serves, by `UPDATE_PAGES=1 cargo test -p groundplane --test who_may_what roles::`. All are in
-namespace `milo-system` and are put right at every start. How they are given to people is told in [security](security.md).
+Generated from the kinds that the server serves, by
+`UPDATE_PAGES=1 cargo test -p groundplane --test who_may_what roles::`. All roles are in the namespace
+`milo-system` and are restored at every start. [Security](security.md) describes how to grant them.
 ";
 
 async fn items(client: &Client, path: &str) -> Vec<Value> {
@@ -62,7 +63,7 @@ async fn the_page_of_roles_says_what_they_grant() {
         if by_resource.is_empty() {
             continue;
         }
-        page.push_str("\n| on | verbs |\n| --- | --- |\n");
+        page.push_str("\n| resource | verbs |\n| --- | --- |\n");
         for (resource, verbs) in by_resource {
             writeln!(page, "| `{resource}` | {} |", verbs.into_iter().collect::<Vec<_>>().join(", "))
                 .unwrap();
@@ -75,7 +76,7 @@ async fn the_page_of_roles_says_what_they_grant() {
     let differs = kept.lines().zip(page.lines()).find(|(kept, is)| kept != is);
     assert!(
         kept == page,
-        "docs/roles.md is behind: run this test with UPDATE_PAGES=1, and look at what changed ({differs:?})"
+        "docs/roles.md is out of date: run this test with UPDATE_PAGES=1 and review the changes ({differs:?})"
     );
 }
 

@@ -157,7 +157,7 @@ async fn a_project_takes_everything_along_and_says_what_it_waits_for() {
     }
     assert_eq!(
         told["message"],
-        "1 object is left: 1 of configmaps; waiting for the finalizers example.com/hold"
+        "1 object remaining: 1 of configmaps; waiting for finalizers example.com/hold"
     );
     let refused = sent(&ann, &maps, &json!({"metadata": {"name": "late"}})).await.unwrap();
     assert_eq!(refused.code, 403, "{}", refused.text());

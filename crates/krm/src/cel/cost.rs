@@ -1,4 +1,4 @@
-//! How much an expression can cost at worst, worked out from how large the values it sees can get.
+//! Worst-case cost of an expression, estimated from the maximum size of the values that it sees.
 //!
 //! The reckoning is cel-go's and Kubernetes', because a rule that they refuse for its cost has to be refused here, and
 //! one that they take, taken.

@@ -55,7 +55,7 @@ impl Expression {
 
     fn build(source: &str, names: &[&str], decls: Decls) -> Result<Expression, String> {
         if source.len() > LONGEST {
-            return Err(format!("it has {} bytes, and {LONGEST} are the most", source.len()));
+            return Err(format!("the expression has {} bytes; at most {LONGEST} are allowed", source.len()));
         }
         let ast = named(syntax::parse(source)?, names)?;
         let checked = check::check(ast, source, (&decls, decls.root()), false)?;
@@ -66,7 +66,7 @@ impl Expression {
     pub fn holds(&self, values: &Json) -> Result<bool, String> {
         self.run(values, |outcome| match outcome {
             Value::Bool(flag) => Ok(flag),
-            other => Err(format!("it gives a {}, not a bool", other.type_name())),
+            other => Err(format!("the expression must evaluate to a bool, not {}", other.type_name())),
         })
     }
 
@@ -77,7 +77,7 @@ impl Expression {
             Value::String(text) => Ok(unlinked(&text)),
             Value::Int(number) => Ok(Linked { text: number.to_string(), links: Vec::new() }),
             Value::Uint(number) => Ok(Linked { text: number.to_string(), links: Vec::new() }),
-            other => Err(format!("it gives a {}, not a string", other.type_name())),
+            other => Err(format!("the expression must evaluate to a string, not {}", other.type_name())),
         })
     }
 
@@ -93,7 +93,7 @@ impl Expression {
             Ok(outcome) => read(outcome),
             Err(Fault::Error(why)) => Err(why),
             Err(Fault::NoOverload) => Err("no such overload".to_owned()),
-            Err(Fault::TooExpensive) => Err("it costs too much".to_owned()),
+            Err(Fault::TooExpensive) => Err("the expression exceeds the cost limit".to_owned()),
         }
     }
 }
@@ -105,7 +105,9 @@ fn named(mut ast: Ast, names: &[&str]) -> Result<Ast, String> {
             Expr::Fold(fold) => {
                 let given = [Some(&fold.var), fold.var2.as_ref(), Some(&fold.accu)];
                 if let Some(taken) = given.into_iter().flatten().find(|var| names.contains(&var.as_str())) {
-                    return Err(format!("{taken} is what the expression is about: call this something else"));
+                    return Err(format!(
+                        "{taken} is a variable of the expression: use another name for the iteration variable"
+                    ));
                 }
             }
             Expr::Call { function, target: None, args } if function == "link" && args.len() == 2 => {
@@ -227,7 +229,7 @@ mod tests {
         assert_eq!(holds("has(audit.objectRef) && !has(audit.requestObject)"), Ok(true));
         assert_eq!(holds("type(audit.objectRef) == map"), Ok(true));
         assert_eq!(holds("audit.nothing == 'x'"), Err("no such key: nothing".to_owned()));
-        assert!(holds("actor").unwrap_err().contains("not a bool"));
+        assert!(holds("actor").unwrap_err().contains("must evaluate to a bool"));
         assert!(Expression::about("self.audit", &names).unwrap_err().contains("undeclared reference"));
         assert!(Expression::about("nobody == 1", &names).unwrap_err().contains("undeclared reference"));
         assert!(Expression::about("[1].exists(actor, true)", &names).is_err());

@@ -77,7 +77,7 @@ pub(super) enum Map<'a> {
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault {
-    /// Something cannot be worked out.
+    /// A value cannot be computed.
     Error(String),
     /// A function does not take such arguments.
     NoOverload,

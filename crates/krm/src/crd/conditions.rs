@@ -1,4 +1,4 @@
-//! What the status of a definition says about it.
+//! Conditions in the status of a definition.
 
 use serde_json::{Map, Value, json};
 

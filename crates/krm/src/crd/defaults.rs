@@ -1,4 +1,4 @@
-//! What the server fills in and takes away before it judges a definition.
+//! Defaulting and cleanup of a definition before validation.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Who may be called what: names are given to the definition that asks first, within a group.
+//! Name conflicts: names in a group belong to the definition that claimed them first.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A kind of ours as the definition that another Kubernetes takes.
+//! Exports one of our kinds as a CustomResourceDefinition for another Kubernetes.
 
 use serde_json::{Map, Value, json};
 

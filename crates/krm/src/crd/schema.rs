@@ -1,4 +1,4 @@
-//! The schema of a version: what may be written in it, and everything that is wrong with one that may not.
+//! Validation of the schema of a version.
 
 mod complete;
 mod default_values;

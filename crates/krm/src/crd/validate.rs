@@ -1,4 +1,4 @@
-//! What may be written as a CustomResourceDefinition, and everything that is wrong with one that may not.
+//! Validation of CustomResourceDefinitions.
 
 mod approval;
 mod columns;

@@ -1,4 +1,4 @@
-//! What a definition is taken with, and its writer should know.
+//! Warnings about accepted definitions.
 
 use std::collections::BTreeSet;
 

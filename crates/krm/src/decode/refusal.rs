@@ -1,4 +1,4 @@
-//! Why a body is no object of the kind that was expected.
+//! Errors of decoding a body.
 
 use crate::field::quote;
 use crate::status::Status;

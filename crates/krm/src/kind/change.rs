@@ -1,4 +1,4 @@
-//! What a rule is asked about, what it may read, and what it answers.
+//! Rules: the change that a rule judges, what it may read, and its verdict.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who makes objects of one version into another, where a definition names a webhook for it.
+//! Conversion webhooks of custom resources.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How a kind of ours declares itself, in the one file that holds all of it.
+//! Declaration of our kinds: a builder with everything about a kind in one place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::schema::schema_of;
 use crate::status::Status;
 use crate::table::{Column, Columns};
 
-/// A kind of ours: the type of its objects, and what it declares.
+/// A kind that is declared in Rust: the type of its objects and its declaration.
 pub trait Resource: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// Its group; empty for the core one.
     const GROUP: &'static str;
@@ -33,7 +33,7 @@ pub trait Resource: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 's
     /// Everything else about it.
     fn declare() -> Declaration<Self>;
 
-    /// Where an object of this kind is to be found.
+    /// The address of an object of this kind.
     fn address(namespace: &str, name: &str) -> Address {
         Address {
             group: Self::GROUP.to_owned(),
@@ -52,7 +52,7 @@ pub trait Resource: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 's
     }
 }
 
-/// What a kind says about itself; every line is optional.
+/// The declaration of a kind; everything is optional.
 pub struct Declaration<T> {
     kind: Kind,
     columns: Vec<Column>,
@@ -60,19 +60,19 @@ pub struct Declaration<T> {
 }
 
 impl<T: Resource> Declaration<T> {
-    /// A kind without namespaces.
+    /// A cluster-scoped kind.
     pub fn cluster() -> Declaration<T> {
         Declaration::new(Scope::Cluster)
     }
 
-    /// A kind with namespaces.
+    /// A namespaced kind.
     pub fn namespaced() -> Declaration<T> {
         Declaration::new(Scope::Namespaced)
     }
 
     fn new(scope: Scope) -> Declaration<T> {
         let version = Version::new(T::VERSION, schema_of::<T>())
-            .unwrap_or_else(|error| panic!("the schema of {} is no schema: {error}", T::KIND));
+            .unwrap_or_else(|error| panic!("invalid schema of {}: {error}", T::KIND));
         let kind = Kind::new(T::GROUP, T::KIND, T::PLURAL, scope, version);
         Declaration { kind, columns: vec![Column::name()], of: std::marker::PhantomData }
     }
@@ -87,55 +87,55 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// What it is listed with.
+    /// Categories, such as `all`.
     pub fn categories(mut self, names: &[&str]) -> Self {
         self.kind.names.categories = names.iter().map(ToString::to_string).collect();
         self
     }
 
-    /// Where it is served; everywhere unless said.
+    /// Planes that serve the kind. Defaults to all.
     pub fn planes(mut self, planes: Planes) -> Self {
         self.kind.planes = planes;
         self
     }
 
-    /// How much of its past is kept; everything unless said.
+    /// How much history is kept. Defaults to full.
     pub fn history(mut self, history: History) -> Self {
         self.kind.history = history;
         self
     }
 
-    /// Status is written through a path of its own.
+    /// Enables the status subresource.
     pub fn status(mut self) -> Self {
         self.version().subresources.push(Subresource::Status);
         self
     }
 
-    /// It can be scaled.
+    /// Enables the scale subresource.
     pub fn scale(mut self, scale: Scale) -> Self {
         self.version().subresources.push(Subresource::Scale(scale));
         self
     }
 
-    /// It refers to another kind.
+    /// Adds a reference to another kind.
     pub fn refers(mut self, reference: Reference) -> Self {
         self.kind.references.push(reference);
         self
     }
 
-    /// It may name an object of any kind at `path`, as `{apiGroup, kind, namespace, name}`; nothing is refused for it.
+    /// A field that may name an object of any kind, as `{apiGroup, kind, namespace, name}`. It is not enforced.
     pub fn mentions(mut self, path: &str) -> Self {
         self.kind.mentions.push(path.to_owned());
         self
     }
 
-    /// It refuses in the words of a validating webhook that clients know.
+    /// Formats rejections like a validating webhook that existing clients know.
     pub fn refuses_as(mut self, name: &'static str, order: &'static [&'static str]) -> Self {
         self.kind.webhook = Some(Webhook { name, order });
         self
     }
 
-    /// Something that can be asked of it, at a path of its own.
+    /// Adds a read-only subresource that computes an answer.
     pub fn answers(
         mut self,
         name: &'static str,
@@ -147,7 +147,7 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// The same, of something that is sent with the question: it can be posted as well, and nothing is kept of it.
+    /// The same with a request body: it can be posted as well, and the body is not stored.
     pub fn answers_about(
         mut self,
         name: &'static str,
@@ -159,13 +159,13 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// Fields that a field selector may name.
+    /// Fields that can be used in field selectors.
     pub fn selects(mut self, fields: &[&str]) -> Self {
         self.version().selectable.extend(fields.iter().map(ToString::to_string));
         self
     }
 
-    /// Fields that a search looks at.
+    /// Fields that are indexed for search.
     pub fn searches(mut self, fields: &[&str]) -> Self {
         self.kind.searchable.extend(fields.iter().map(ToString::to_string));
         self
@@ -189,18 +189,18 @@ impl<T: Resource> Declaration<T> {
         }
     }
 
-    /// A column made with care.
+    /// A column with a function of its own.
     pub fn column(mut self, column: Column) -> Self {
         self.columns.push(column);
         self
     }
 
-    /// How old an object is, as the last column usually says.
+    /// The Age column, usually the last.
     pub fn prints_age(self) -> Self {
         self.column(Column::age())
     }
 
-    /// A bucket its objects are in: a question that rules may ask, and that guards them.
+    /// A bucket: an index by a computed value that rules can query and that guards their decisions.
     pub fn bucket(
         mut self,
         name: &'static str,
@@ -214,7 +214,7 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// The same, read off the object as JSON: indexes are made of every object at every start, and that adds up.
+    /// The same on the object as JSON, which is faster: at every start, the index is built from all objects.
     pub fn bucket_raw(
         mut self,
         name: &'static str,
@@ -255,13 +255,13 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// What the server decides about a new object before it is checked.
+    /// Sets fields that the server decides about, before validation.
     pub fn prepare(mut self, prepare: impl Fn(&mut Object, Option<&Object>) + Send + Sync + 'static) -> Self {
         self.kind.prepare.push(Arc::new(move |new, old, _| prepare(new, old)));
         self
     }
 
-    /// How long an object lives by itself.
+    /// Time to live of an object.
     pub fn lifetime(
         mut self,
         lifetime: impl Fn(&Object) -> Option<Duration> + Send + Sync + 'static,
@@ -270,43 +270,43 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
-    /// What a name may be; a DNS subdomain unless said.
+    /// Validation of names. Defaults to DNS subdomain.
     pub fn names(mut self, rule: NameRule) -> Self {
         self.kind.name_rule = rule;
         self
     }
 
-    /// The verbs it takes; all of them unless said.
+    /// Supported verbs. Defaults to all.
     pub fn verbs(mut self, verbs: &[&'static str]) -> Self {
         self.kind.verbs = verbs.to_vec();
         self
     }
 
-    /// Sealed at rest.
+    /// Encrypts objects at rest.
     pub fn secret(mut self) -> Self {
         self.kind.secret = true;
         self
     }
 
-    /// An update needs no version of what it replaces.
+    /// Allows updates without a resource version.
     pub fn unconditional_update(mut self) -> Self {
         self.kind.unconditional_update = true;
         self
     }
 
-    /// An update of what is not there makes it.
+    /// Allows updates to create objects.
     pub fn create_on_update(mut self) -> Self {
         self.kind.create_on_update = true;
         self
     }
 
-    /// Strategic merge patches are taken, as for Kubernetes' own kinds.
+    /// Allows strategic merge patches, as for Kubernetes' own kinds.
     pub fn strategic(mut self) -> Self {
         self.kind.strategic = true;
         self
     }
 
-    /// The server counts no generations of it.
+    /// Disables `metadata.generation`.
     pub fn no_generations(mut self) -> Self {
         self.kind.generations = false;
         self

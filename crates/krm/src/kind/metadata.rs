@@ -1,52 +1,52 @@
-//! Metadata of an object of ours, read as a type.
+//! Object metadata of our kinds, as a type.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What every object has.
+/// Standard object metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// Its name.
+    /// Name of the object, unique within its namespace and kind.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The beginning of a name that the server completes.
+    /// Prefix of a name that the server completes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub generate_name: String,
-    /// Its namespace; empty when its kind has none.
+    /// Namespace of the object; empty for cluster-scoped kinds.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its identity.
+    /// Unique identifier, set by the server on creation.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// The version it was read at.
+    /// Opaque version of the object as it was read.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
-    /// How often what is wanted of it has changed.
+    /// Number of changes to the desired state.
     #[serde(skip_serializing_if = "is_zero")]
     pub generation: i64,
-    /// When it was made.
+    /// Time of creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<String>,
-    /// When its deletion was asked for.
+    /// Time at which deletion was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<String>,
-    /// What it is selected by.
+    /// Labels, for selectors.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Notes about it.
+    /// Annotations: unstructured data that is not selected by.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// What has to happen before it may go.
+    /// Finalizers that must be removed before the object is deleted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<String>,
-    /// Who owns it.
+    /// Objects that own this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owner_references: Vec<OwnerReference>,
 }
 
-/// One owner.
+/// A reference to an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
@@ -56,9 +56,9 @@ pub struct OwnerReference {
     pub kind: String,
     /// The owner's name.
     pub name: String,
-    /// The owner's identity.
+    /// The owner's unique identifier.
     pub uid: String,
-    /// Whether it is the one that manages the object.
+    /// Whether the owner is the managing controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     /// Whether the owner's foreground deletion waits for this object.

@@ -1,4 +1,4 @@
-//! A kind that has no objects of its own and shows those of another one in its own form.
+//! A kind without stored objects that presents those of another kind in its own format.
 
 use crate::object::Object;
 

@@ -1,4 +1,4 @@
-//! Which fields of a kind can be owned, and which writes reach them.
+//! Field ownership of a kind: which fields can be owned, through which endpoints.
 
 use super::{Kind, Origin};
 use crate::ownership::{self, Endpoint, FieldSet, Type, Versions};

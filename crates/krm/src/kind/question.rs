@@ -1,4 +1,4 @@
-//! Questions: what can be asked of a kind beyond its objects as they are written, at a path of its own.
+//! Read-only subresources that compute an answer from many objects.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ impl Questioned<'_> {
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Status> {
         let Some(text) = self.option(name) else { return Ok(None) };
         let number = text.parse().map(Some);
-        number.map_err(|_| Status::bad_request(format!("{name} is to be a number, not {text:?}")))
+        number.map_err(|_| Status::bad_request(format!("{name}: {text:?} must be an integer")))
     }
 }
 
@@ -93,7 +93,7 @@ impl Parser {
     }
 }
 
-/// All objects at one moment, as a question sees them.
+/// A consistent view of all objects, for computing an answer.
 pub trait Look {
     /// An object.
     fn get(&self, at: &Address) -> Option<Arc<Object>>;
@@ -113,11 +113,11 @@ pub trait Look {
     fn count(&self, group: &str, plural: &str) -> usize;
     /// The names of all objects of a kind, in order.
     fn names(&self, group: &str, plural: &str) -> Vec<String>;
-    /// A number that is another one once an object has changed; nothing where it is not there.
+    /// A number that changes whenever the object changes; none if the object does not exist.
     fn version(&self, at: &Address) -> Option<u64>;
-    /// A number that is another one once anything has come into a bucket, left it or changed in it.
+    /// A number that changes whenever an object in the bucket is added, removed or changed.
     fn bucket_version(&self, bucket: &str, value: &str) -> u64;
-    /// Where the objects in a bucket are, none of which is read.
+    /// The addresses of the objects in a bucket, without reading them.
     fn places(&self, bucket: &str, value: &str) -> Vec<Address>;
     /// An object without a namespace, as its type. One that was read before and has not changed need not be read again.
     fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {
@@ -162,10 +162,10 @@ fn read<T: Resource>(object: &Object) -> Option<T> {
     T::deserialize(&object.0).ok()
 }
 
-/// Answers a question.
+/// Computes the answer of a read-only subresource.
 pub type Answer = Arc<dyn Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync>;
 
-/// A question: a read-only subresource.
+/// A read-only subresource that computes an answer.
 #[derive(Clone)]
 pub struct Question {
     /// Its name in the path.

@@ -1,58 +1,58 @@
-//! References: one object names another, and the server looks after it.
+//! References between objects, enforced by the server.
 
 use serde_json::Value;
 
 use crate::object::Object;
 
-/// What happens when the object referred to is not there.
+/// What happens if the target does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// The write is refused.
     Refuse,
-    /// The write is taken, and the object is not ready for this reason.
+    /// The write is accepted, and the object is not ready for this reason.
     NotReady(&'static str),
-    /// Nothing: it may come later or never.
+    /// Nothing: the target may be created later or never.
     Ignore,
 }
 
-/// What happens when the object referred to is to be deleted.
+/// What happens when the target is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDelete {
-    /// The delete is refused, and whoever refers is named.
+    /// The delete is rejected, and the referring objects are named.
     Block,
-    /// It goes, and those who refer are not ready for this reason.
+    /// The target is deleted, and the referring objects are not ready for this reason.
     NotReady(&'static str),
-    /// It goes.
+    /// The target is deleted.
     Ignore,
 }
 
 /// A field that names an object of another kind.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// Where the name stands: a dotted path, `[]` after a list: `spec.siteRef.name`, `spec.ends[].portRef.name`.
+    /// Path of the name, with `[]` after a list: `spec.siteRef.name`, `spec.ends[].portRef.name`.
     pub path: String,
     /// The group of the kinds it may refer to.
     pub group: String,
     /// The plural of the kind it refers to.
     pub plural: String,
-    /// Whether the target is in the same namespace; else it has none.
+    /// Whether the target is in the same namespace; otherwise it is cluster-scoped.
     pub same_namespace: bool,
-    /// Whether it may be changed once it is set.
+    /// Whether the reference is immutable once set.
     pub immutable: bool,
-    /// What happens when the target is not there.
+    /// What happens if the target does not exist.
     pub missing: Missing,
-    /// What happens when the target is to be deleted.
+    /// What happens when the target is deleted.
     pub on_delete: OnDelete,
-    /// The field beside the name that tells the kind, and what it says when this reference is meant.
+    /// The sibling field with the kind, and its value for this reference.
     pub when: Option<(&'static str, &'static str)>,
-    /// What is said of a target that is not there, `{}` for its name; else the field is told.
+    /// Message for a missing target, with `{}` for its name; otherwise a field error.
     pub absent: Option<&'static str>,
-    /// What whoever refers still does to its target: `reference it`, `placed in it`.
+    /// Relation to the target in messages: `reference it`, `placed in it`.
     pub tie: &'static str,
 }
 
 impl Reference {
-    /// A reference at `path` to a kind without namespaces: refused when the target is missing, and blocking its deletion.
+    /// A reference at `path` to a cluster-scoped kind: the target must exist and cannot be deleted.
     pub fn at(path: &str, group: &str, plural: &str) -> Reference {
         Reference {
             path: path.to_owned(),
@@ -68,17 +68,17 @@ impl Reference {
         }
     }
 
-    /// Only where the field `kind` beside the name says so: one field may refer to several kinds.
+    /// Only if the sibling field `kind` has this value: one field may refer to several kinds.
     pub fn when_kind(self, kind: &'static str) -> Reference {
         Reference { when: Some(("kind", kind)), ..self }
     }
 
-    /// What is said of a target that is not there, `{}` for its name.
+    /// Message for a missing target, with `{}` for its name.
     pub fn absent(self, says: &'static str) -> Reference {
         Reference { absent: Some(says), ..self }
     }
 
-    /// What whoever refers still does to its target, as the refusal to delete it says: `placed in it`.
+    /// Relation to the target in the message that rejects its deletion: `placed in it`.
     pub fn tie(self, tie: &'static str) -> Reference {
         Reference { tie, ..self }
     }
@@ -88,17 +88,17 @@ impl Reference {
         Reference { same_namespace: true, ..self }
     }
 
-    /// Not to be changed once set.
+    /// Makes the reference immutable once set.
     pub fn immutable(self) -> Reference {
         Reference { immutable: true, ..self }
     }
 
-    /// What happens when the target is not there.
+    /// What happens if the target does not exist.
     pub fn missing(self, missing: Missing) -> Reference {
         Reference { missing, ..self }
     }
 
-    /// What happens when the target is to be deleted.
+    /// What happens when the target is deleted.
     pub fn on_delete(self, on_delete: OnDelete) -> Reference {
         Reference { on_delete, ..self }
     }

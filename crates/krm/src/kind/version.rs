@@ -1,4 +1,4 @@
-//! One version of a kind: its schema in the forms that the server walks, its columns, its subresources.
+//! One version of a kind: its schema in compiled forms, its columns and its subresources.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub struct Version {
     pub name: String,
     /// Whether requests may use it.
     pub served: bool,
-    /// What to tell whoever uses it although it is to go; empty for the usual sentence.
+    /// Warning for clients that use this deprecated version; empty for the default warning.
     pub deprecated: Option<String>,
     /// Its schema as it was given, for OpenAPI.
     pub openapi: Value,

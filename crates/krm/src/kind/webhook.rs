@@ -1,4 +1,4 @@
-//! Refusals in the words of a validating webhook: clients and scripts may know them by heart.
+//! Rejections in the format of a validating admission webhook, which existing clients may parse.
 
 /// As which webhook a kind refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]

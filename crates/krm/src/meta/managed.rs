@@ -1,4 +1,4 @@
-//! Who manages which fields: what is asked of the names in it.
+//! Validation of `managedFields`.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Owners: what is asked of the references to them.
+//! Validation of owner references.
 
 use serde_json::Value;
 

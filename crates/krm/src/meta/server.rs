@@ -1,4 +1,4 @@
-//! What the server sets in metadata, whatever a request says.
+//! Metadata that the server sets, regardless of the request.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What is asked of metadata.
+//! Validation of metadata.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Names by the rules of DNS, and those that only have to fit into a path.
+//! Names by the rules of DNS, and path segment names.
 
 use std::borrow::Cow;
 

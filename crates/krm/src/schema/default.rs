@@ -1,4 +1,4 @@
-//! Filling in what was left out.
+//! Defaulting.
 
 use serde_json::Value;
 

@@ -16,13 +16,13 @@ const DEEPEST: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// Something else than an object stands where a schema is expected.
-    #[error("a schema has to be an object")]
+    #[error("a schema must be an object")]
     NotAnObject,
     /// Schemas are nested deeper than any walk goes.
     #[error("schemas are nested more than {DEEPEST} deep")]
     TooDeep,
     /// A rule in it can't be run.
-    #[error("a rule can't be run: {0}")]
+    #[error("invalid validation rule: {0}")]
     Rule(String),
 }
 

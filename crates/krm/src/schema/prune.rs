@@ -1,4 +1,4 @@
-//! Taking away what nobody declared.
+//! Pruning of fields that the schema does not declare.
 
 use serde_json::Value;
 

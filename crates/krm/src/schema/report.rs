@@ -1,4 +1,4 @@
-//! How much is told about one object: what anybody reads, not what a hostile one could make us say.
+//! Limits on the number and size of reported errors.
 
 use crate::field::FieldError;
 

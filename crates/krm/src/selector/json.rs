@@ -8,7 +8,7 @@ use crate::names;
 use super::label::{LabelSelector, Operator, Requirement};
 
 impl LabelSelector {
-    /// The selector in an object. One that is not there selects nothing, an empty one everything.
+    /// The selector in an object. An absent one selects nothing, an empty one everything.
     pub fn from_json(selector: Option<&Value>) -> Result<LabelSelector, String> {
         let Some(selector) = selector.filter(|selector| !selector.is_null()) else {
             return Ok(LabelSelector::nothing());

@@ -12,17 +12,17 @@ use super::parser;
 pub enum Operator {
     /// `key in (a,b)`: it is there with one of the values.
     In,
-    /// `key notin (a,b)`: it is not there, or with none of the values.
+    /// `key notin (a,b)`: the label is absent, or has none of the values.
     NotIn,
     /// `key=a`.
     Equals,
     /// `key==a`, which means the same.
     DoubleEquals,
-    /// `key!=a`: it is not there, or with another value.
+    /// `key!=a`: the label is absent, or has another value.
     NotEquals,
     /// `key`: it is there.
     Exists,
-    /// `!key`: it is not there.
+    /// `!key`: the label is absent.
     DoesNotExist,
     /// `key>5`: it is there, a number, and greater.
     GreaterThan,

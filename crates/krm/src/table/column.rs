@@ -45,7 +45,7 @@ pub struct Column {
     /// What is said of it.
     pub definition: ColumnDefinition,
     source: Source,
-    /// Where a definition says that its cells are; nowhere when they are worked out.
+    /// Where a definition says that its cells are; none if they are computed.
     path: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Column {
         Ok(Column { definition, source: Source::Path(parsed), path: Some(path) })
     }
 
-    /// The column as `additionalPrinterColumns` has it; `None` when its cells are worked out.
+    /// The column as `additionalPrinterColumns` has it; `None` if its cells are computed.
     pub(super) fn declared(&self) -> Option<Value> {
         let path = self.path.as_deref()?;
         let ColumnDefinition { name, type_name, format, description, priority } = &self.definition;

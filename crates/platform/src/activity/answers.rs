@@ -1,4 +1,4 @@
-//! Requests about what this group works out: queries that are posted, and activities that are listed and watched.
+//! Request handlers of the group: posted queries, and list and watch of activities.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

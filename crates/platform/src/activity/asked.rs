@@ -1,4 +1,4 @@
-//! Which activities somebody asks for.
+//! Selection of activities: time range, filters and words.
 
 use serde_json::Value;
 

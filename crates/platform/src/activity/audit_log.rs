@@ -1,4 +1,4 @@
-//! The audit log, asked: requests as they were noted down by this server, newest first.
+//! Queries over the audit log of this server, newest first.
 
 use std::ops::ControlFlow;
 use std::path::Path as File;
@@ -47,7 +47,7 @@ pub async fn query(activities: &Activities, posted: &Posted<'_>) -> Result<Value
             posted.invalid(&[FieldError::invalid_text(
                 &at.field("continue"),
                 said,
-                "it is not one that a query ended with",
+                "must be the status.continue of an earlier page",
             )])
         })?),
     };
@@ -116,7 +116,9 @@ pub async fn facets(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
     });
     let (ended_early, facets) = counted.await.map_err(Status::internal)??;
     if ended_early {
-        posted.warn(format!("only the newest {COUNTED} requests were counted"));
+        posted.warn(format!(
+            "only the newest {COUNTED} requests were counted; narrow the time range or the filter"
+        ));
     }
     Ok(json!({ "facets": facets }))
 }
@@ -125,7 +127,7 @@ pub async fn facets(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
 fn file<'a>(activities: &'a Activities, posted: &Posted<'_>) -> Result<&'a File, Status> {
     if activities.is_one_of_several {
         posted.warn(
-            "only requests that this server answered are told; ask each server that shares its store"
+            "the result only contains requests to this server; query every server that shares the store"
                 .to_owned(),
         );
     }
@@ -133,7 +135,7 @@ fn file<'a>(activities: &'a Activities, posted: &Posted<'_>) -> Result<&'a File,
         Status::failure(
             503,
             "ServiceUnavailable",
-            "this server notes no requests down; start it without --audit-log=none to ask what was requested",
+            "this server does not write an audit log; start it without --audit-log=none to query requests",
         )
     })
 }
@@ -163,10 +165,10 @@ fn lines(
     });
     match there {
         Ok(true) => Ok(ended_early),
-        Ok(false) => {
-            Err(Status::expired("the audit log has moved on since the first page; please ask again"))
-        }
-        Err(error) => Err(Status::internal(format!("the audit log can't be read: {error}"))),
+        Ok(false) => Err(Status::expired(
+            "the audit log was rotated since the first page; repeat the query without continue",
+        )),
+        Err(error) => Err(Status::internal(format!("failed to read the audit log: {error}"))),
     }
 }
 

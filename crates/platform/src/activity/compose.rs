@@ -1,4 +1,4 @@
-//! An activity made of a change or of an event: what policies are shown of it, and the object that readers get.
+//! Builds an activity from a change or an event: the input of policies, and the resulting object.
 
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ impl Told<'_> {
     }
 }
 
-/// The name of an activity: the same for the same record, whoever makes it.
+/// The name of an activity: the same for the same record on every server.
 pub fn name(origin: Origin, id: &str, group: &str, kind: &str) -> String {
     let digest = digest::digest(&digest::SHA256, [origin.as_str(), id, group, kind].join("\0").as_bytes());
     let hex: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! Events as they are kept, newest first, of those that somebody may see.
+//! Queries over events that the caller may see, newest first.
 
 mod times;
 
@@ -92,7 +92,11 @@ pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value,
     let selector = selector.map_err(wrong)?;
     for requirement in selector.requirements() {
         if !SELECTABLE.contains(&requirement.field.as_str()) {
-            return Err(wrong(format!("{} is none of {}", requirement.field, SELECTABLE.join(", "))));
+            return Err(wrong(format!(
+                "field label {} is not supported; supported values: {}",
+                requirement.field,
+                SELECTABLE.join(", ")
+            )));
         }
     }
     let below: Option<(u64, u64)> = match text("continue") {
@@ -102,7 +106,7 @@ pub fn query(times: &Times, posted: &Posted<'_>, sight: &Sight) -> Result<Value,
             posted.invalid(&[FieldError::invalid_text(
                 &at.field("continue"),
                 said,
-                "it is not one that a query ended with",
+                "must be the status.continue of an earlier page",
             )])
         })?),
     };
@@ -146,7 +150,7 @@ pub fn effective(posted: &Posted<'_>, window: Window) -> Window {
     if start > window.start {
         let minutes = kept.as_secs() / 60;
         posted.warn(format!(
-            "events are kept for {minutes} minutes: none from before {} are told",
+            "events are kept for {minutes} minutes: the result contains none from before {}",
             moment(start)
         ));
     }

@@ -1,4 +1,4 @@
-//! Which values there are, and how often: what drop-down lists of filters are made of.
+//! Facets: distinct values of a field and their counts, for filter menus.
 
 use std::collections::HashMap;
 
@@ -98,7 +98,7 @@ pub fn asked(posted: &Posted<'_>, known: &[&str]) -> Result<Vec<Facet>, Status> 
         facets.push(Facet { field: field.to_owned(), limit, counts: HashMap::new() });
     }
     if facets.is_empty() {
-        errors.push(FieldError::required(&list, "at least one field whose values are counted"));
+        errors.push(FieldError::required(&list, "at least one facet must be given"));
     }
     if errors.is_empty() { Ok(facets) } else { Err(posted.invalid(&errors)) }
 }
@@ -133,7 +133,9 @@ pub async fn of_activities(activities: &Activities, posted: &Posted<'_>) -> Resu
             }
         }
         if ended.is_some() {
-            posted.warn(format!("only the newest {READ} activities were counted"));
+            posted.warn(format!(
+                "only the newest {READ} activities were counted; narrow the time range or the filter"
+            ));
         }
     }
     let told: Vec<Value> = facets.into_iter().map(Facet::told).collect();

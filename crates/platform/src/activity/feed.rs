@@ -1,4 +1,4 @@
-//! Activities as a collection: those of the last hour, and those to come.
+//! List and watch of activities: those of the last hour, and new ones.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,13 +56,13 @@ const SELECTABLE: [&str; 7] = [
 pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result<Answer, Status> {
     let options = ListOptions::read(&known.query)?;
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
-    let ended: Option<Ended> = match options.resume.as_str() {
-        "" => None,
-        said => Some(
-            untoken(said)
-                .ok_or_else(|| Status::bad_request("continue: it is not one that a list ended with"))?,
-        ),
-    };
+    let ended: Option<Ended> =
+        match options.resume.as_str() {
+            "" => None,
+            said => Some(untoken(said).ok_or_else(|| {
+                Status::bad_request("continue: must be the continue token of an earlier page")
+            })?),
+        };
     let now = micros(call.api.now());
     let asked = selected(known, call, &options, Window { start: now.saturating_sub(LISTED), end: now + 1 })?;
     let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL);
@@ -110,7 +110,7 @@ fn selected(known: &Known, call: &Call, options: &ListOptions, window: Window) -
     }
     if !options.label_selector.is_empty() {
         return Err(Status::bad_request(
-            "activities are selected by fields, not by labels; or ask an ActivityQuery",
+            "activities have no labels: use a field selector, or create an ActivityQuery",
         ));
     }
     if !call.namespace.is_empty() {
@@ -122,7 +122,7 @@ fn selected(known: &Known, call: &Call, options: &ListOptions, window: Window) -
         .map_err(|why| Status::bad_request(format!("filter: {:?}: {why}", asked("filter"))))?;
     equal.extend(filter.equal.clone());
     if !asked("verb").is_empty() && !VERBS.contains(&asked("verb")) {
-        let why = format!("verb: {:?} is none of {}", asked("verb"), VERBS.join(", "));
+        let why = format!("verb: {:?} must be one of {}", asked("verb"), VERBS.join(", "));
         return Err(Status::bad_request(why));
     }
     Ok(Asked { window, equal, filter, words: words(asked("search")), verb: asked("verb").to_owned() })
@@ -158,9 +158,9 @@ pub async fn watch(
             initial.reverse();
             snapshot.version()
         }
-        text => {
-            text.parse().map_err(|_| Status::bad_request(format!("resourceVersion: {text:?} is none")))?
-        }
+        text => text.parse().map_err(|_| {
+            Status::bad_request(format!("resourceVersion: {text:?} is not a valid resource version"))
+        })?,
     };
     let watch = call.api.store().watch(b"", from);
     let (lines, read) = mpsc::channel(16);

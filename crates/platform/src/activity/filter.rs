@@ -1,4 +1,4 @@
-//! The filters of queries: expressions over the fields that can be filtered by, and what of them the ledger can answer.
+//! CEL filters of queries, and which part of them the ledger can answer.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! The kinds of `activity.miloapis.com`. Policies and jobs are stored; the others are asked.
+//! The kinds of `activity.miloapis.com`. Policies and jobs are stored; the others are computed on request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,36 +16,46 @@ use super::{GROUP, VERSION};
 pub fn all() -> Vec<Kind> {
     vec![
         activity(),
-        asked("ActivityQuery", "activityqueries", "ActivityQuery asks who did what.", activity_query()),
+        asked(
+            "ActivityQuery",
+            "activityqueries",
+            "ActivityQuery searches activities: who changed what, and when. Create one to get the result in its status; it is not stored.",
+            activity_query(),
+        ),
         asked(
             "ActivityFacetQuery",
             "activityfacetqueries",
-            "ActivityFacetQuery asks which values activities have.",
+            "ActivityFacetQuery counts the distinct values of fields of activities, for filter menus. Create one to get the result in its status; it is not stored.",
             facet_query(true),
         ),
         asked(
             "AuditLogQuery",
             "auditlogqueries",
-            "AuditLogQuery asks what was requested.",
+            "AuditLogQuery searches the audit log of this server. Create one to get the result in its status; it is not stored.",
             audit_log_query(),
         ),
         asked(
             "AuditLogFacetsQuery",
             "auditlogfacetsqueries",
-            "AuditLogFacetsQuery asks which values requests have.",
+            "AuditLogFacetsQuery counts the distinct values of fields of audit events. Create one to get the result in its status; it is not stored.",
             facet_query(true),
         ),
-        asked("EventQuery", "eventqueries", "EventQuery asks what happened by itself.", event_query()),
+        asked(
+            "EventQuery",
+            "eventqueries",
+            "EventQuery searches Kubernetes events. Create one to get the result in its status; it is not stored.",
+            event_query(),
+        ),
         asked(
             "EventFacetQuery",
             "eventfacetqueries",
-            "EventFacetQuery asks which values events have.",
+            "EventFacetQuery counts the distinct values of fields of events. Create one to get the result in its status; it is not stored.",
             facet_query(false),
         ),
         asked(
             "PolicyPreview",
             "policypreviews",
-            "PolicyPreview tries a policy on samples.",
+            "PolicyPreview evaluates an ActivityPolicy on sample records. Create one to get the summaries in its status; nothing is stored.",
             policy_preview(),
         ),
         policy(),
@@ -60,7 +70,9 @@ fn kind(
     mut properties: Map<String, Value>,
     required: &[&str],
 ) -> Kind {
-    properties.entry("status").or_insert_with(|| anything("What came of it."));
+    properties.entry("status").or_insert_with(|| {
+        anything("Result of the request, or observed state of the object. Set by the server.")
+    });
     let schema =
         json!({ "type": "object", "description": about, "properties": properties, "required": required });
     #[expect(clippy::expect_used, reason = "the schemas stand in this file")]
@@ -84,31 +96,31 @@ fn column(name: &str, kind: &str, path: &str, priority: i64) -> Value {
     json!({ "name": name, "type": kind, "jsonPath": path, "priority": priority })
 }
 
-/// A kind without objects, whose answer stands in the status of what is posted.
+/// A kind without stored objects: the answer is the status of the posted object.
 fn asked(name: &str, plural: &str, about: &str, spec: Value) -> Kind {
     let mut kind = kind(name, plural, about, fields(json!({ "spec": spec })), &["spec"]);
     kind.verbs = vec!["create"];
     kind.history = History::None;
-    // What is answered is of others' objects: the audit log is told the question's maker, not the answer.
+    // The answer contains other users' objects, so the audit log records who asked, but not the answer.
     kind.secret = true;
     kind
 }
 
 fn activity() -> Kind {
-    let spec = json!({ "type": "object", "description": "What happened.", "properties": {
-        "summary": text("A sentence for people."),
-        "changeSource": text("human or system."),
-        "actor": anything("Who did it: type, name, uid, email."),
-        "resource": anything("What it was done to: apiGroup, apiVersion, kind, name, namespace, uid."),
-        "links": { "type": "array", "description": "Parts of the sentence, and what they name.", "items": anything("A marker and its resource.") },
-        "tenant": anything("Whose it is: platform, or a project."),
-        "changes": { "type": "array", "description": "The fields that changed, with their values before and after.", "items": anything("A field.") },
-        "origin": anything("The record it was made of: audit or event, and its id."),
+    let spec = json!({ "type": "object", "description": "The change or event, who caused it and a summary.", "properties": {
+        "summary": text("One-sentence summary of the change, made by the ActivityPolicy of the kind."),
+        "changeSource": text("Who caused the change: `human` for users and accounts, `system` for components of the server."),
+        "actor": anything("Who caused the change: type (`user` or `system`), name, uid and email."),
+        "resource": anything("The changed object: apiGroup, apiVersion, kind, name, namespace and uid."),
+        "links": { "type": "array", "description": "Parts of the summary that name an object, for user interfaces that link to it.", "items": anything("A part of the summary (`marker`) and the object that it names (`resource`).") },
+        "tenant": anything("Tenant that the object belongs to: the platform, or a project by name."),
+        "changes": { "type": "array", "description": "Fields that changed, with their values before and after. Values of Secrets are not shown.", "items": anything("Path of a field (`field`), and its values before (`old`) and after (`new`) the change.") },
+        "origin": anything("Record that the activity was computed from: type (`audit` or `event`) and id."),
     } });
     let mut made = kind(
         "Activity",
         "activities",
-        "Activity is something that somebody did, in a sentence.",
+        "Activity is a summary of one change: who did what to which object. Activities are computed from history and cannot be written.",
         fields(json!({ "spec": spec })),
         &[],
     );
@@ -136,63 +148,63 @@ fn activity() -> Kind {
 
 fn window() -> Map<String, Value> {
     fields(json!({
-        "startTime": text("Where the search begins: now-7d, or 2026-11-01T08:00:00Z."),
-        "endTime": text("Where it ends, without that moment: now, or a time."),
-        "limit": { "type": "integer", "description": "How many results a page has: 100 unless said, 1000 at most." },
-        "continue": text("Where an earlier page ended: its status.continue."),
+        "startTime": text("Start of the time range, inclusive: relative such as `now-7d` (units s, m, h, d, w), or absolute such as `2026-11-01T08:00:00Z`."),
+        "endTime": text("End of the time range, exclusive: relative such as `now`, or absolute in RFC 3339 format. Must be after startTime."),
+        "limit": { "type": "integer", "description": "Maximum number of results on a page, 1 to 1000. Defaults to 100." },
+        "continue": text("Continuation token: the `status.continue` of the previous page."),
     }))
 }
 
 fn spec(mut more: Map<String, Value>, required: &[&str]) -> Value {
     let mut all = window();
     all.append(&mut more);
-    json!({ "type": "object", "description": "What is asked.", "properties": all, "required": required })
+    json!({ "type": "object", "description": "The time range and the filters of the query. All filters must match.", "properties": all, "required": required })
 }
 
 fn activity_query() -> Value {
     let more = json!({
-        "filter": text("An expression over spec.changeSource, spec.summary, spec.actor, spec.resource, spec.origin.type and metadata."),
-        "search": text("Words of the sentence."),
-        "namespace": text("The namespace of what was changed."),
-        "changeSource": text("human or system."),
-        "resourceKind": text("The kind of what was changed."),
-        "resourceUID": text("The uid of what was changed."),
-        "apiGroup": text("The group of what was changed."),
-        "actorName": text("Who did it."),
-        "verb": text("What was done: create, update or delete."),
+        "filter": text("CEL expression that must be true of an activity. It can use spec.changeSource, spec.summary, spec.actor, spec.resource, spec.origin.type and metadata."),
+        "search": text("Words that the summary must contain, ignoring case."),
+        "namespace": text("Namespace of the changed object. All namespaces if unset."),
+        "changeSource": text("Who caused the change: `human` or `system`."),
+        "resourceKind": text("Kind of the changed object, such as `Rack`."),
+        "resourceUID": text("Unique identifier of the changed object."),
+        "apiGroup": text("API group of the changed object."),
+        "actorName": text("Name of the user or account that caused the change."),
+        "verb": text("Type of the change: `create`, `update` or `delete`."),
     });
     spec(fields(more), &["startTime", "endTime"])
 }
 
 fn audit_log_query() -> Value {
-    let more = json!({ "filter": text("An expression over verb, auditID, requestReceivedTimestamp, user, responseStatus.code, objectRef and secretValues.") });
+    let more = json!({ "filter": text("CEL expression that must be true of an audit event. It can use verb, auditID, requestReceivedTimestamp, user, responseStatus.code, objectRef and secretValues.") });
     spec(fields(more), &["startTime", "endTime"])
 }
 
 fn event_query() -> Value {
     let more = json!({
-        "namespace": text("The namespace of the events."),
-        "fieldSelector": text("Fields of events, as kubectl get events --field-selector has them."),
+        "namespace": text("Namespace that the events are in. All namespaces if unset."),
+        "fieldSelector": text("Field selector over events, as for `kubectl get events --field-selector`."),
     });
     spec(fields(more), &["startTime", "endTime"])
 }
 
 fn facet_query(with_filter: bool) -> Value {
     let mut properties = fields(json!({
-        "timeRange": { "type": "object", "description": "When: the last seven days unless said.", "properties": {
-            "start": text("Where it begins: now-7d, or a time."),
-            "end": text("Where it ends: now, or a time."),
+        "timeRange": { "type": "object", "description": "Time range to count in. Defaults to the last seven days.", "properties": {
+            "start": text("Start of the time range, inclusive: relative such as `now-7d`, or absolute in RFC 3339 format."),
+            "end": text("End of the time range, exclusive: relative such as `now`, or absolute in RFC 3339 format."),
         } },
-        "facets": { "type": "array", "description": "The fields whose values are counted.", "items": {
+        "facets": { "type": "array", "description": "Fields whose values are counted. At least one.", "items": {
             "type": "object", "required": ["field"], "properties": {
-                "field": text("The field."),
-                "limit": { "type": "integer", "description": "How many values: 20 unless said, 100 at most." },
+                "field": text("Path of the field, such as `spec.resource.kind`."),
+                "limit": { "type": "integer", "description": "Maximum number of values, the most frequent first, 1 to 100. Defaults to 20." },
             } } },
     }));
     if with_filter {
-        properties.insert("filter".into(), text("An expression that what is counted must fit."));
+        properties.insert("filter".into(), text("CEL expression that must be true of what is counted."));
     }
-    json!({ "type": "object", "description": "What is asked.", "properties": properties, "required": ["facets"] })
+    json!({ "type": "object", "description": "The fields to count values of, and the records to count in.", "properties": properties, "required": ["facets"] })
 }
 
 fn policy_spec() -> Value {
@@ -200,19 +212,19 @@ fn policy_spec() -> Value {
         json!({ "type": "array", "description": about, "maxItems": 100,
             "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
             "items": { "type": "object", "required": ["name", "match", "summary"], "properties": {
-                "name": { "type": "string", "description": "What the rule is called.", "minLength": 1, "maxLength": 253 },
-                "description": { "type": "string", "description": "What it is for.", "maxLength": 4096 },
-                "match": { "type": "string", "description": "An expression that holds where the rule applies.", "maxLength": 10_000 },
-                "summary": { "type": "string", "description": "The sentence, with expressions between {{ and }}.", "maxLength": 10_000 },
+                "name": { "type": "string", "description": "Name of the rule, unique in the list.", "minLength": 1, "maxLength": 253 },
+                "description": { "type": "string", "description": "Purpose of the rule, for people who maintain it.", "maxLength": 4096 },
+                "match": { "type": "string", "description": "CEL expression that is true if the rule applies. Rules for changes see audit, actor, actorRef, kind and before; rules for events see event, actor, actorRef and kind.", "maxLength": 10_000 },
+                "summary": { "type": "string", "description": "Template of the summary, with CEL expressions between `{{` and `}}`.", "maxLength": 10_000 },
             } } })
     };
-    json!({ "type": "object", "description": "How changes of a kind are told.", "required": ["resource"], "properties": {
-        "resource": { "type": "object", "description": "The kind.", "required": ["kind"], "properties": {
-            "apiGroup": { "type": "string", "description": "Its group; empty for the core one.", "maxLength": 253 },
-            "kind": { "type": "string", "description": "Its kind.", "minLength": 1, "maxLength": 63 },
+    json!({ "type": "object", "description": "The kind and the rules that summarize its changes and events.", "required": ["resource"], "properties": {
+        "resource": { "type": "object", "description": "Kind that the policy applies to.", "required": ["kind"], "properties": {
+            "apiGroup": { "type": "string", "description": "API group of the kind. Empty for the core group.", "maxLength": 253 },
+            "kind": { "type": "string", "description": "Name of the kind, such as `Rack`.", "minLength": 1, "maxLength": 63 },
         } },
-        "auditRules": rules("How changes are told; the first that matches."),
-        "eventRules": rules("How events are told; the first that matches."),
+        "auditRules": rules("Rules that summarize changes. The first rule that matches is used."),
+        "eventRules": rules("Rules that summarize events. The first rule that matches is used."),
     } })
 }
 
@@ -220,7 +232,7 @@ fn policy() -> Kind {
     let mut made = kind(
         "ActivityPolicy",
         "activitypolicies",
-        "ActivityPolicy says how changes of a kind are told.",
+        "ActivityPolicy defines how changes and events of a kind are summarized as activities. It replaces the built-in policy of the kind.",
         fields(json!({ "spec": policy_spec() })),
         &["spec"],
     );
@@ -241,9 +253,9 @@ fn policy() -> Kind {
 }
 
 /// Reason and message of a policy that can be used.
-const VALID: (&str, &str) = ("Valid", "all rules can be used");
+const VALID: (&str, &str) = ("Valid", "All rules are valid");
 
-/// Puts into the status whether the policy can be used: nothing else decides it.
+/// Sets the Ready condition: whether all rules of the policy are valid.
 fn say_whether_ready(policy: &mut Object, old: Option<&Object>) {
     let spec = policy.get("spec").cloned().unwrap_or_default();
     let (status, reason, message) = match Policy::read(&spec, &Path::of("spec")) {
@@ -267,7 +279,7 @@ fn say_whether_ready(policy: &mut Object, old: Option<&Object>) {
     );
 }
 
-/// The status of a policy that can be used.
+/// The status of a valid policy.
 pub fn valid(generation: i64, since: &str) -> Value {
     json!({ "observedGeneration": generation, "conditions": [{
         "type": "Ready", "status": "True", "reason": VALID.0, "message": VALID.1, "lastTransitionTime": since,
@@ -280,39 +292,39 @@ fn now_micros() -> u64 {
 }
 
 fn policy_preview() -> Value {
-    json!({ "type": "object", "description": "The policy and the samples.", "required": ["policy", "inputs"], "properties": {
+    json!({ "type": "object", "description": "The policy to evaluate and the samples to evaluate it on.", "required": ["policy", "inputs"], "properties": {
         "policy": policy_spec(),
-        "inputs": { "type": "array", "description": "The samples.", "items": { "type": "object", "required": ["type"], "properties": {
-            "type": text("audit or event."),
-            "audit": anything("An entry of the audit log."),
-            "event": anything("An event, as events.k8s.io has it."),
+        "inputs": { "type": "array", "description": "Sample records to evaluate the policy on. At least one.", "items": { "type": "object", "required": ["type"], "properties": {
+            "type": text("Type of the sample: `audit` or `event`. The field of that name must be set."),
+            "audit": anything("Audit event in the format of audit.k8s.io/v1."),
+            "event": anything("Event in the format of events.k8s.io/v1."),
         } } },
-        "kindLabel": text("What people call the kind."),
-        "kindLabelPlural": text("What people call several of it."),
+        "kindLabel": text("Singular display name of the kind."),
+        "kindLabelPlural": text("Plural display name of the kind."),
     } })
 }
 
 fn reindex_job() -> Kind {
-    let spec = json!({ "type": "object", "description": "What is to be told anew.", "required": ["timeRange"], "properties": {
-        "timeRange": { "type": "object", "description": "When it happened.", "required": ["startTime"], "properties": {
-            "startTime": { "type": "string", "format": "date-time", "description": "Where it begins." },
-            "endTime": { "type": "string", "format": "date-time", "description": "Where it ends: now unless said." },
+    let spec = json!({ "type": "object", "description": "The time range and the policies to reindex.", "required": ["timeRange"], "properties": {
+        "timeRange": { "type": "object", "description": "Time range of the changes to reindex.", "required": ["startTime"], "properties": {
+            "startTime": { "type": "string", "format": "date-time", "description": "Start of the time range, in RFC 3339 format." },
+            "endTime": { "type": "string", "format": "date-time", "description": "End of the time range, in RFC 3339 format. Defaults to the current time." },
         } },
-        "policySelector": { "type": "object", "description": "Which policies: all unless said.", "properties": {
-            "names": { "type": "array", "description": "By name.", "items": text("A name.") },
-            "matchLabels": { "type": "object", "description": "By labels.", "additionalProperties": { "type": "string" } },
+        "policySelector": { "type": "object", "description": "Policies to reindex with. Defaults to all.", "properties": {
+            "names": { "type": "array", "description": "Names of the ActivityPolicies to use.", "items": text("Name of an ActivityPolicy.") },
+            "matchLabels": { "type": "object", "description": "Labels that an ActivityPolicy must have.", "additionalProperties": { "type": "string" } },
         } },
-        "config": { "type": "object", "description": "How it is done.", "properties": {
-            "batchSize": { "type": "integer", "description": "How many at once.", "minimum": 100, "maximum": 10_000, "default": 1000 },
-            "rateLimit": { "type": "integer", "description": "How many in a second.", "minimum": 10, "maximum": 1000, "default": 100 },
-            "dryRun": { "type": "boolean", "description": "Only to see what would be done." },
+        "config": { "type": "object", "description": "Settings of the job. Accepted for compatibility; without effect, since activities are computed on request.", "properties": {
+            "batchSize": { "type": "integer", "description": "Number of records in a batch, 100 to 10000.", "minimum": 100, "maximum": 10_000, "default": 1000 },
+            "rateLimit": { "type": "integer", "description": "Maximum number of records per second, 10 to 1000.", "minimum": 10, "maximum": 1000, "default": 100 },
+            "dryRun": { "type": "boolean", "description": "If true, only report what would be done." },
         } },
-        "ttlSecondsAfterFinished": { "type": "integer", "description": "How long the job is kept.", "minimum": 0, "maximum": 2_147_483_647 },
+        "ttlSecondsAfterFinished": { "type": "integer", "description": "Number of seconds after which the finished job is deleted. If unset, it is kept.", "minimum": 0, "maximum": 2_147_483_647 },
     } });
     let mut made = kind(
         "ReindexJob",
         "reindexjobs",
-        "ReindexJob tells the past anew by the policies of today.",
+        "ReindexJob requests that past changes are summarized by the current policies. It succeeds at once, since activities are computed on request.",
         fields(json!({ "spec": spec })),
         &["spec"],
     );
@@ -335,10 +347,11 @@ fn reindex_job() -> Kind {
     made
 }
 
-/// Activities are worked out when they are asked for, so a job is done when it is made.
+/// Activities are computed on request, so a job has succeeded when it is created.
 fn say_that_it_is_done(job: &mut Object) {
     let now = apiserver::past::moment(now_micros()).to_string();
-    let message = "activities are worked out by the policies of the moment they are asked for; nothing has to be rebuilt";
+    let message =
+        "activities are computed with the current policies on every request; nothing has to be reindexed";
     job.set(
         "status",
         Some(json!({

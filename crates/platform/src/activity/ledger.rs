@@ -23,7 +23,7 @@ use super::window::Window;
 
 /// How many deeds are read at once.
 const STEP: usize = 8192;
-/// Whoever has not looked for so many steps begins anew.
+/// A reader that is this many steps behind starts over.
 const FAR_BEHIND: usize = 16;
 /// What is kept in memory takes at most so many bytes; older changes are read again whenever they are asked for.
 const MOST_BYTES: usize = 32 << 20;

@@ -1,4 +1,4 @@
-//! A page of activities: what the ledger finds and what events tell, newest first.
+//! A page of activities, merged from the ledger and from events, newest first.
 
 use apiserver::api::{Api, store_failure};
 use apiserver::call::Call;

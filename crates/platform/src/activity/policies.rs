@@ -1,4 +1,4 @@
-//! The policies that count: those that were written, and for kinds without one those that ship.
+//! The policies in effect: those in the store, and the built-in one for kinds without any.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -123,7 +123,11 @@ impl InForce<'_> {
                 Ok(Some((_, said))) => return Some(said),
                 Ok(None) => {}
                 Err(why) => {
-                    tracing::debug!(kind = kind.names.kind, why, "an activity policy can't tell a record");
+                    tracing::debug!(
+                        kind = kind.names.kind,
+                        why,
+                        "failed to evaluate an ActivityPolicy on a record"
+                    );
                     return None;
                 }
             }

@@ -1,4 +1,4 @@
-//! What makes sentences of records: rules that match, and texts with expressions in them.
+//! A parsed ActivityPolicy: rules that match records, and templates of summaries.
 
 use krm::cel::{Expression, Linked};
 use krm::field::{FieldError, Path};
@@ -53,7 +53,10 @@ impl Policy {
         let mut errors = Vec::new();
         let resource = at.field("resource");
         if spec["resource"]["kind"].as_str().unwrap_or_default().is_empty() {
-            errors.push(FieldError::required(&resource.field("kind"), "the kind whose changes are told"));
+            errors.push(FieldError::required(
+                &resource.field("kind"),
+                "must name the kind that the policy applies to",
+            ));
         }
         let audit = rules(spec, "auditRules", &OF_AUDIT, at, &mut errors);
         let event = rules(spec, "eventRules", &OF_EVENT, at, &mut errors);
@@ -139,12 +142,12 @@ fn template(text: &str, names: &[&str]) -> Result<Vec<Part>, String> {
         if !before.is_empty() {
             parts.push(Part::Text(before.to_owned()));
         }
-        let (inside, after) = after.split_once("}}").ok_or("a {{ has no }}")?;
+        let (inside, after) = after.split_once("}}").ok_or("{{ without a closing }}")?;
         parts.push(Part::Made(Expression::about(inside.trim(), names)?));
         rest = after;
     }
     if rest.contains("}}") {
-        return Err("a }} has no {{".to_owned());
+        return Err("}} without an opening {{".to_owned());
     }
     if !rest.is_empty() {
         parts.push(Part::Text(rest.to_owned()));
@@ -193,8 +196,8 @@ mod tests {
         let values = json!({ "actor": "", "actorRef": {}, "kind": "", "audit": {}, "before": {} });
         assert!(broken.tell(Origin::Audit, &values).unwrap_err().contains("no such key: nothing"));
         assert!(policy_of("audit.verb ==", "x").unwrap_err().contains("spec.auditRules[0].match"));
-        assert!(policy_of("true", "{{ actor").unwrap_err().contains("has no }}"));
-        assert!(policy_of("true", "actor }}").unwrap_err().contains("has no {{"));
+        assert!(policy_of("true", "{{ actor").unwrap_err().contains("without a closing }}"));
+        assert!(policy_of("true", "actor }}").unwrap_err().contains("without an opening {{"));
         assert!(policy_of("true", "{{ nobody }}").unwrap_err().contains("undeclared reference"));
         assert!(policy_of("", "").unwrap_err().contains("summary"));
     }

@@ -1,4 +1,4 @@
-//! A policy tried on samples before it is written.
+//! PolicyPreview: evaluates a policy on samples.
 
 use krm::field::{FieldError, Path};
 use krm::status::Status;
@@ -18,9 +18,7 @@ pub fn answer(posted: &Posted<'_>) -> Result<Value, Status> {
     let inputs = spec["inputs"].as_array().cloned().unwrap_or_default();
     let list = at.field("inputs");
     if inputs.is_empty() {
-        return Err(
-            posted.invalid(&[FieldError::required(&list, "at least one sample to try the policy on")])
-        );
+        return Err(posted.invalid(&[FieldError::required(&list, "at least one sample must be given")]));
     }
     if inputs.len() > MOST_INPUTS {
         return Err(posted.invalid(&[FieldError::too_many(&list, inputs.len(), MOST_INPUTS)]));
@@ -33,7 +31,10 @@ pub fn answer(posted: &Posted<'_>) -> Result<Value, Status> {
             return Err(posted.invalid(&[wrong]));
         }
         if !input[kind].is_object() {
-            return Err(posted.invalid(&[FieldError::required(&place.field(kind), "the sample itself")]));
+            return Err(posted.invalid(&[FieldError::required(
+                &place.field(kind),
+                "must be set for a sample of this type",
+            )]));
         }
     }
     let policy = match Policy::read(&spec["policy"], &at.field("policy")) {

@@ -1,4 +1,4 @@
-//! Queries that are posted: what they have in common, and the one for activities.
+//! Posted queries: what they have in common, and ActivityQuery.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,9 +20,9 @@ use super::filter::Filter;
 use super::page::{Ended, page};
 use super::window::Window;
 
-/// How many results a page has unless a query says so.
+/// Default number of results on a page.
 const USUAL: usize = 100;
-/// How many it has at most.
+/// Largest number of results on a page.
 const MOST: usize = 1000;
 
 /// What can be done to an object.
@@ -116,7 +116,7 @@ pub async fn answer(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
             posted.invalid(&[FieldError::invalid_text(
                 &at.field("continue"),
                 said,
-                "it is not one that a query ended with",
+                "must be the status.continue of an earlier page",
             )])
         })?),
     };
@@ -170,7 +170,10 @@ pub async fn answer(activities: &Activities, posted: &Posted<'_>) -> Result<Valu
 async fn warn_of_what_is_gone(posted: &Posted<'_>, window: Window) -> Result<(), Status> {
     let whole = posted.call.api.store().whole_since().await.map_err(|error| store_failure(&error))?;
     if let Some(whole) = whole.filter(|whole| whole.time > window.start) {
-        posted.warn(format!("of changes before {} only some are still kept", moment(whole.time)));
+        posted.warn(format!(
+            "history before {} is incomplete: retention policies removed some changes",
+            moment(whole.time)
+        ));
     }
     Ok(())
 }

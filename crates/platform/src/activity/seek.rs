@@ -1,4 +1,4 @@
-//! What of the ledger may fit a question, told without reading any object.
+//! Finds candidates for a query in the ledger without reading any object.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The sentences that ship: a policy for every kind, used until somebody writes another for it.
+//! The built-in activity policies: one for every kind, used unless an ActivityPolicy for the kind exists.
 //!
-//! A kind that nothing is said about here still has sentences: somebody created, updated or deleted it, by its name.
+//! Kinds without summaries of their own have the plain ones: somebody created, updated or deleted an object.
 
 use krm::kind::Kind;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ const MOVED: &str = "has($.placement) && (!has(before.spec.placement) || before.
 const MOVED_SAYS: &str =
     "moved @ to rack {{ $.placement.rackRef.name }} at U{{ string($.placement.startUnit) }}";
 const TAKEN_OUT: &str = "!has($.placement) && has(before.spec.placement)";
-const TAKEN_OUT_SAYS: &str = "took @ out of rack {{ before.spec.placement.rackRef.name }}";
+const TAKEN_OUT_SAYS: &str = "removed @ from rack {{ before.spec.placement.rackRef.name }}";
 
 const SAYINGS: &[Saying] = &[
     Saying { kind: (INVENTORY, "Provider"), created: &[said("true", "registered @")], updated: &[] },
@@ -73,7 +73,7 @@ const SAYINGS: &[Saying] = &[
             ),
             said(
                 "!has($.assignment) && has(before.spec.assignment)",
-                "took @ out of cluster {{ before.spec.assignment.clusterRef.name }}",
+                "removed @ from cluster {{ before.spec.assignment.clusterRef.name }}",
             ),
         ],
     },
@@ -118,7 +118,7 @@ const SAYINGS: &[Saying] = &[
     },
     Saying {
         kind: ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        created: &[said("true", "granted {{ audit.responseObject.roleRef.name }} everywhere with @")],
+        created: &[said("true", "granted {{ audit.responseObject.roleRef.name }} cluster-wide with @")],
         updated: &[],
     },
     Saying {

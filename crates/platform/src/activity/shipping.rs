@@ -1,4 +1,4 @@
-//! The policies that ship, as objects: there to be read like any other, and kept as they are.
+//! The built-in policies as objects, which are read-only.
 
 use apiserver::catalog::Kinds;
 use krm::Object;

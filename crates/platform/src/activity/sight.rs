@@ -1,4 +1,4 @@
-//! What somebody may see: of every record only what they could read.
+//! Visibility: which records the caller may read.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

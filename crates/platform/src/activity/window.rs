@@ -1,4 +1,4 @@
-//! Times as queries give them: `now`, `now-7d`, or a moment of the calendar.
+//! Time ranges of queries: `now`, `now-7d`, or absolute times.
 
 use krm::field::{FieldError, Path};
 use krm::time::Moment;
@@ -32,7 +32,10 @@ impl Window {
             let text = spec.get(name).and_then(Value::as_str).unwrap_or_default();
             let path = at.field(name);
             if text.is_empty() {
-                errors.push(FieldError::required(&path, "a time such as now-7d or 2026-11-01T08:00:00Z"));
+                errors.push(FieldError::required(
+                    &path,
+                    "must be a time such as now-7d or 2026-11-01T08:00:00Z",
+                ));
                 return None;
             }
             match moment(text, now) {
@@ -62,7 +65,7 @@ impl Window {
         Ok(Window { start: micros(start), end: micros(end) })
     }
 
-    /// The window of a question for values: the last seven days unless said.
+    /// The time range of a facet query. Defaults to the last seven days.
     pub fn of_range(range: Option<&Value>, at: &Path<'_>, now: Moment) -> Result<Window, Vec<FieldError>> {
         let text = |name: &str, otherwise: &str| {
             let said = range.and_then(|range| range.get(name)).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The authorizer: who may do what, by roles and bindings, beside RBAC.
+//! The IAM authorizer, evaluated in addition to RBAC.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,4 +1,4 @@
-//! Completes bindings: names become identities, so that nobody inherits a grant by taking a name.
+//! Completes bindings with uids, so that a grant does not pass to a later object of the same name.
 
 use apiserver::api::Api;
 use apiserver::call::Call;

@@ -1,4 +1,4 @@
-//! What keeps roles, bindings, users and accounts saying how they are.
+//! The IAM controller: writes the status of roles, bindings, users and accounts.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -27,7 +27,7 @@ use crate::tenancy::GROUP as TENANCY;
 /// After this a key that ends some day is looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Looks after the kinds of the group.
+/// Reconciles the kinds of the group.
 pub struct IamController(pub Arc<Iam>);
 
 impl Controller for IamController {
@@ -147,15 +147,17 @@ impl IamController {
                 put(object, "audience", self.0.audience().into());
                 put(object, "state", state.clone());
                 match state == "Inactive" {
-                    true => {
-                        Finding::fails("Ready", "Inactive", "it may not sign in until its state is Active")
-                    }
-                    false => ready("The machine account may sign in with its keys"),
+                    true => Finding::fails(
+                        "Ready",
+                        "Inactive",
+                        "spec.state is Inactive; set it to Active to allow authentication",
+                    ),
+                    false => ready("Machine account can authenticate with its keys"),
                 }
             }
             "machineaccountkeys" => self.key(at, object),
-            "users" => ready("The user is known"),
-            _ => ready("In order"),
+            "users" => ready("User is registered"),
+            _ => ready("Reconciled"),
         }
     }
 
@@ -173,16 +175,16 @@ impl IamController {
             return Finding::fails(
                 "Ready",
                 "InheritedRoleNotFound",
-                format!("there is no Role {}", names.join(", ")),
+                format!("Inherited Role {} does not exist", names.join(", ")),
             );
         }
         match inherits_itself {
             true => Finding::fails(
                 "Ready",
                 "InheritsItself",
-                "the role inherits from itself, through others or not",
+                "Role inherits from itself, directly or through other roles",
             ),
-            false => ready("The role can be bound"),
+            false => ready("Role can be bound"),
         }
     }
 
@@ -190,7 +192,7 @@ impl IamController {
         put(object, "observedGeneration", object.generation().into());
         let role = at.role(object.at("spec.roleRef").unwrap_or(&Value::Null));
         if self.0.index().effective(&role, &at.plane).is_none() {
-            return Finding::fails("Ready", "RoleNotFound", format!("there is no Role {role}"));
+            return Finding::fails("Ready", "RoleNotFound", format!("Role {role} does not exist"));
         }
         if let Some(reference) = object.at("spec.resourceSelector.resourceRef")
             && complete::uid_of(api, plane, reference).as_deref()
@@ -199,10 +201,10 @@ impl IamController {
             return Finding::fails(
                 "Ready",
                 "ResourceNotFound",
-                "what it is about is not there, or another of its name is",
+                "The object in spec.resourceSelector.resourceRef does not exist, or has another uid",
             );
         }
-        ready("The role is granted")
+        ready("Role is granted")
     }
 
     fn key(&self, at: &At, object: &mut Object) -> Finding {
@@ -211,19 +213,21 @@ impl IamController {
             return Finding::fails(
                 "Ready",
                 "NoPublicKey",
-                "it has no public key that can be read; make another",
+                "spec.publicKey is not a valid public key; create another MachineAccountKey",
             );
         };
         let account = At { name: text("spec.machineAccountName").into(), ..at.clone() };
         put(object, "authProviderKeyID", key.id().into());
         let uid = self.0.index().directory.machine_uid(&account).cloned();
         if uid.as_deref().is_none() || uid.as_deref() != machine_keys::owner(object) {
-            let why = format!("the machine account {account} that it was made for is not there");
+            let why = format!(
+                "MachineAccount {account} does not exist, or is not the one that the key was created for"
+            );
             return Finding::fails("Ready", "MachineAccountNotFound", why);
         }
         match left(object).is_some_and(|left| left.is_zero()) {
-            true => Finding::fails("Ready", "Expired", "it is no longer good; make another"),
-            false => ready("Tokens that it signs are good"),
+            true => Finding::fails("Ready", "Expired", "Key has expired; create another MachineAccountKey"),
+            false => ready("Tokens signed with the key are accepted"),
         }
     }
 
@@ -234,18 +238,18 @@ impl IamController {
             return Finding::fails(
                 "Ready",
                 "UserNotFound",
-                format!("there is no User {:?}", text("spec.userRef.name")),
+                format!("User {:?} does not exist", text("spec.userRef.name")),
             );
         }
         let group = At::new("", text("spec.groupRef.namespace"), text("spec.groupRef.name"));
         match index.directory.group_uid(&group) {
-            Some(_) => ready("The user is in the group"),
-            None => Finding::fails("Ready", "GroupNotFound", format!("there is no Group {group}")),
+            Some(_) => ready("User is a member of the group"),
+            None => Finding::fails("Ready", "GroupNotFound", format!("Group {group} does not exist")),
         }
     }
 }
 
-/// How long a key is good yet; nothing where it does not end.
+/// Time until a key expires; none if it does not expire.
 fn left(key: &Object) -> Option<Duration> {
     Some(machine_keys::expiry(key)?.duration_since(SystemTime::now()).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Kinds that users define: their roles count as soon as they are served, and no longer.
+//! Roles of custom resources, in effect while those are served.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What shows the ProtectedResources and roles of kinds that users define, as objects beside those that ship.
+//! Creates the ProtectedResources and roles of custom resources as objects.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::{GROUP, shipped};
 /// On what is made for a definition, what it is made for: the definition, or the group.
 const MADE_FOR: &str = "iam.miloapis.com/made-for";
 
-/// Looks after what is made for definitions.
+/// Reconciles the objects created for custom resources.
 pub struct DefinedController(pub Arc<Iam>);
 
 impl Controller for DefinedController {

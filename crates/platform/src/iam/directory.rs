@@ -1,4 +1,4 @@
-//! Who there is and what belongs to whom: users, groups, accounts, projects and organizations, by name.
+//! Users, groups, accounts, projects and organizations by name, and their memberships.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

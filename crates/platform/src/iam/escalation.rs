@@ -1,5 +1,6 @@
-//! Nobody gives away what he has not: whoever writes roles, bindings, memberships or addresses holds what that grants, or
-//! has the verbs `escalate` and `bind`, as with RBAC.
+//! Privilege escalation check: a principal cannot grant permissions that it does not hold. It applies to
+//! roles, bindings, memberships and email addresses; the verbs `escalate` and `bind` are exempt, as with
+//! RBAC.
 
 use std::collections::BTreeSet;
 
@@ -88,18 +89,18 @@ impl Writer<'_> {
             return Ok(());
         }
         let effective = self.iam.index().effective(role, self.call.plane.as_str()).cloned();
-        let missing = || format!("there is no Role {:?} to bind; make it first", role.to_string());
+        let missing = || format!("Role {:?} does not exist; create it first", role.to_string());
         let effective = effective.ok_or_else(|| self.forbidden(missing()))?;
         let selectors = self.covering(selector);
         self.holds(&effective, &selectors, &format!("on {}", selector::told(selector)))
     }
 
-    /// Whoever lets others into a group gives them what the group has.
+    /// Adding a member to a group grants everything that the group has.
     fn membership(&self, new: &Object) -> Result<(), Status> {
         let text = |path: &str| new.at(path).and_then(Value::as_str).unwrap_or_default();
         let (namespace, name) = (text("spec.groupRef.namespace"), text("spec.groupRef.name"));
         if self.call.namespace != namespace && self.call.namespace != SYSTEM_NAMESPACE {
-            let why = format!("must be that of the membership, {:?}", self.call.namespace);
+            let why = format!("must be the namespace of the membership, {:?}", self.call.namespace);
             return Err(self.invalid(
                 new,
                 FieldError::invalid_text(
@@ -113,7 +114,7 @@ impl Writer<'_> {
         let uid = index.directory.group_uid(&At::new("", namespace, name)).cloned();
         drop(index);
         let Some(uid) = uid else {
-            let why = format!("there is no Group of this name in namespace {namespace:?}; make it first");
+            let why = format!("no Group of this name exists in namespace {namespace:?}; create it first");
             return Err(self.invalid(
                 new,
                 FieldError::invalid_text(&Path::of("spec").field("groupRef").field("name"), name, why),
@@ -122,7 +123,7 @@ impl Writer<'_> {
         self.gives_all_of(&by_uid(&uid))
     }
 
-    /// Whoever changes a user's address lets somebody else be that user.
+    /// Changing a user's email address lets somebody else authenticate as that user.
     fn user(&self, old: Option<&Object>, new: &Object) -> Result<(), Status> {
         let Some(old) = old.filter(|old| old.at("spec.email") != new.at("spec.email")) else { return Ok(()) };
         self.gives_all_of(&by_uid(old.uid()))?;
@@ -132,7 +133,7 @@ impl Writer<'_> {
         groups.iter().try_for_each(|uid| self.gives_all_of(&by_uid(uid)))
     }
 
-    /// Whoever makes a key for an account can act as it.
+    /// Creating a key for an account allows acting as it.
     fn machine_key(&self, new: &Object) -> Result<(), Status> {
         let account = new.at("spec.machineAccountName").and_then(Value::as_str).unwrap_or_default();
         let at = At::new(self.call.plane.as_str(), &self.call.namespace, account);
@@ -146,8 +147,8 @@ impl Writer<'_> {
         {
             return Ok(());
         }
-        let why = "the key that the server makes would go into the Secret of this name, which is there: give it another \
-                   name, or a spec.publicKey";
+        let why = "the private key would be stored in a Secret of this name, which already exists: use another name, \
+                   or set spec.publicKey";
         Err(self.invalid(new, FieldError::invalid_text(&Path::of("metadata").field("name"), new.name(), why)))
     }
 
@@ -260,8 +261,8 @@ impl Writer<'_> {
             let role = at.role(reference);
             if &*role.namespace != SYSTEM_NAMESPACE && role.namespace != at.namespace {
                 let why = format!(
-                    "Role {:?} is in another namespace: roles may be used in their own, and those of {SYSTEM_NAMESPACE} \
-                     everywhere",
+                    "Role {:?} is in another namespace: only roles in the same namespace or in {SYSTEM_NAMESPACE} can be \
+                     referenced",
                     role.to_string()
                 );
                 return Err(self.forbidden(why));
@@ -277,7 +278,7 @@ impl Writer<'_> {
             && reference.get("uid").and_then(Value::as_str).unwrap_or_default().is_empty()
         {
             let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or_default();
-            let why = format!("there is no {} of this name; make it first", text("kind"));
+            let why = format!("no {} of this name exists; create it first", text("kind"));
             return Err(self.invalid(
                 new,
                 FieldError::invalid_text(
@@ -304,8 +305,8 @@ impl Writer<'_> {
         match is_within {
             true => Ok(()),
             false => Err(self.forbidden(format!(
-                "bindings in namespace {:?} are about Organization {organization:?} and what is in it; bind on other \
-                 resources in namespace {SYSTEM_NAMESPACE}",
+                "bindings in namespace {:?} can only select Organization {organization:?} and what it contains; \
+                 bind other resources in namespace {SYSTEM_NAMESPACE}",
                 at.namespace
             ))),
         }
@@ -323,11 +324,11 @@ impl Writer<'_> {
             if !text("uid").is_empty() && is.as_deref() != Some(text("uid")) {
                 let why = match is {
                     Some(_) => format!(
-                        "is not the uid of {} {:?}; leave it out to have it filled in",
+                        "is not the uid of {} {:?}; leave it out and the server sets it",
                         text("kind"),
                         text("name")
                     ),
-                    None => format!("there is no {} {:?}; make it first", text("kind"), text("name")),
+                    None => format!("{} {:?} does not exist; create it first", text("kind"), text("name")),
                 };
                 return Err(self.invalid(
                     new,

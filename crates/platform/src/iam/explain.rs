@@ -1,4 +1,4 @@
-//! Why something is allowed, or what would allow it.
+//! Explains why an action is allowed, or what would allow it.
 
 use apiserver::Identity;
 use apiserver::authz::{Attributes, Explained};

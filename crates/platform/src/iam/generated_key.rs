@@ -1,5 +1,5 @@
-//! Keys that the server makes for a machine account when its owner brings none. The private half goes into a Secret in the
-//! same commit, and is kept nowhere else.
+//! Key pairs generated for machine accounts. The private key is stored in a Secret in the same commit, and
+//! nowhere else.
 
 use krm::base64;
 use ring::hmac;
@@ -13,7 +13,7 @@ const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
 /// Makes key pairs. A pair follows from the uid of the object it is for and from a secret of this process: a decision that
-/// is made anew finds the same pair, and nothing has to be remembered.
+/// is repeated finds the same pair, and nothing has to be remembered.
 pub struct Mint {
     secret: Option<hmac::Key>,
 }

@@ -1,4 +1,4 @@
-//! Everything that decisions are made of, kept up with the store.
+//! The index that decisions are made from, kept up to date with the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The kinds of `iam.miloapis.com`. Each is one file.
+//! The kinds of `iam.miloapis.com`, one file each.
 
 mod group;
 mod group_membership;
@@ -29,9 +29,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The group they are in.
+/// API group of these kinds.
 pub const GROUP: &str = "iam.miloapis.com";
-/// The version they are at.
+/// API version of these kinds.
 pub const VERSION: &str = "v1alpha1";
 
 /// All of them.
@@ -48,27 +48,27 @@ pub fn all() -> Vec<Kind> {
     ]
 }
 
-/// What is observed of most of them.
+/// Observed state that most of these kinds share.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Observed {
-    /// The generation that was looked at.
+    /// The `metadata.generation` that the controller last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` once the object is in effect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
 
-/// A user by its name.
+/// A reference to a User.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserReference {
-    /// The name of the User.
+    /// Name of the User. Required, 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
 }
 
-/// Nothing is known of a new object until a controller has looked at it.
+/// The status of a new object until a controller has processed it.
 pub(crate) fn pending(object: &mut Object, old: Option<&Object>) {
     if old.is_none() || object.get("status").is_none_or(Value::is_null) {
         let unknown = json!({
@@ -82,7 +82,7 @@ pub(crate) fn pending(object: &mut Object, old: Option<&Object>) {
     }
 }
 
-/// The column that tells whether an object is in order.
+/// Adds the column with the status of the Ready condition.
 pub(crate) fn prints_ready<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
     declaration.prints("Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status")
 }

@@ -1,4 +1,4 @@
-//! The keys of machine accounts: which sign for whom, and until when.
+//! Index of machine account keys.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -56,11 +56,11 @@ impl MachineKeys {
         now: SystemTime,
     ) -> Result<&PublicKey, &'static str> {
         let found = self.by_id.get(&(account.clone(), id.to_owned())).into_iter().flatten();
-        let mut why = "the machine account has no key of this id";
+        let mut why = "the MachineAccount has no key with this id";
         for kept in found.filter_map(|(at, ())| self.keys.get(at)) {
             match kept.until {
                 _ if *kept.account_uid != *uid => {
-                    why = "the key is of an earlier machine account of this name"
+                    why = "the key belongs to a deleted MachineAccount of the same name"
                 }
                 Some(until) if until <= now => why = "the key has expired",
                 _ => return Ok(&kept.key),

@@ -1,4 +1,4 @@
-//! Permissions as texts: `<group>/<plural>.<verb>`, `<group>/<plural>/<subresource>.<verb>`.
+//! Permissions: `<group>/<plural>.<verb>` or `<group>/<plural>/<subresource>.<verb>`.
 
 use apiserver::authz::Attributes;
 

@@ -1,4 +1,4 @@
-//! Bindings, by who gets something and on what: a decision looks up a few texts, however many bindings there are.
+//! Bindings by subject and selector: a decision takes a few lookups, regardless of their number.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Roles, flattened: what each grants, with all that it inherits.
+//! Roles with inherited permissions resolved.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -149,7 +149,7 @@ impl Roles {
         self.flatten(at);
     }
 
-    /// No kind is defined any more because of which the role would grant anything.
+    /// No custom resource is left that the role grants permissions on.
     pub fn underive(&mut self, at: &At) {
         if self.derived.remove(at).is_some() {
             self.flatten(at);
@@ -160,7 +160,7 @@ impl Roles {
         self.roles.contains_key(at) || self.derived.contains_key(at)
     }
 
-    /// What a role grants; nothing if it is not there.
+    /// Permissions of a role; none if it does not exist.
     pub fn get(&self, at: &At) -> Option<&Arc<Effective>> {
         self.effective.get(at)
     }
@@ -181,7 +181,7 @@ impl Roles {
         Effective::new(found)
     }
 
-    /// The roles that a role inherits from but that are not there, and whether it inherits from itself.
+    /// Inherited roles that do not exist, and whether the role inherits from itself.
     pub fn faults(&self, at: &At) -> (Vec<At>, bool) {
         let Some(role) = self.roles.get(at) else { return (Vec::new(), false) };
         let missing = role.inherits.iter().filter(|parent| !self.has_in(at, parent)).cloned().collect();

@@ -1,4 +1,4 @@
-//! What a role is given on, as one text that an index can be asked for.
+//! Resource selectors of bindings in normalized form, for lookups.
 
 use super::directory::{Directory, organization_of_namespace};
 use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};

@@ -1,5 +1,5 @@
-//! What ships: for every kind that is served its ProtectedResource, for every group its roles, and a few roles over all
-//! groups. All of it is read off the kinds, so that none can be forgotten.
+//! Built-in objects: a ProtectedResource for every kind, roles for every group, and roles for projects and
+//! organizations. All are derived from the kinds, so that none is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -145,13 +145,13 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
     let name = |role: &str| format!("{}-{role}", service(group));
     let inherits = |role: &str| vec![name(role)];
     vec![
-        role(group, "viewer", "Sees everything", view, Vec::new()),
-        role(group, "editor", "Sees and changes everything", edit, inherits("viewer")),
-        role(group, "admin", "May do everything", admin, inherits("editor")),
+        role(group, "viewer", "View all resources", view, Vec::new()),
+        role(group, "editor", "View and edit all resources", edit, inherits("viewer")),
+        role(group, "admin", "Full access to all resources", admin, inherits("editor")),
         role(
             group,
             "operator",
-            "Sees everything, changes what is there and tells how it is",
+            "View all resources, update existing ones and write their status",
             operate,
             Vec::new(),
         ),
@@ -198,7 +198,7 @@ fn role(group: &str, kind: &str, does: &str, permissions: BTreeSet<String>, inhe
     ]);
     let mut title = kind.to_owned();
     title[..1].make_ascii_uppercase();
-    let told = (format!("{service_name} {title}"), format!("{does} in {service_name}."));
+    let told = (format!("{service_name} {title}"), format!("{does} of {service_name}."));
     let name = format!("{service_name}-{kind}");
     made("Role", SYSTEM_NAMESPACE, &name, labels, Some(told), role_spec(permissions, inherits))
 }
@@ -228,42 +228,42 @@ fn roles_over_all(groups: &BTreeMap<&str, Vec<&Kind>>) -> Vec<Object> {
         over(
             "owner",
             "Owner",
-            "May do everything in what it is bound on.",
+            "Full access to the resources that it is bound on.",
             ["*/*.*".to_owned()].into(),
             Vec::new(),
         ),
         over(
             "project-viewer",
             "Project Viewer",
-            "Sees a project and what is in it, without the values of its secrets.",
+            "View a project and its resources, without the values of Secrets.",
             projects(READ),
             in_projects("viewer"),
         ),
         over(
             "project-editor",
             "Project Editor",
-            "Sees and changes what is in a project.",
+            "View and edit the resources of a project.",
             projects(READ),
             in_projects("editor"),
         ),
         over(
             "project-admin",
             "Project Admin",
-            "May do everything in a project, kinds that it defines included, and delete it.",
+            "Full access to a project, including custom resources, and permission to delete it.",
             ["*/*.*".to_owned()].into(),
             Vec::new(),
         ),
         over(
             "organization-viewer",
             "Organization Viewer",
-            "Sees an organization, its members, its projects and what is in them.",
+            "View an organization, its members, its projects and their resources.",
             BTreeSet::new(),
             of_tenancy("viewer"),
         ),
         over(
             "organization-editor",
             "Organization Editor",
-            "Sees and changes an organization's projects and what is in them.",
+            "View and edit an organization's projects and their resources.",
             BTreeSet::new(),
             of_tenancy("editor"),
         ),

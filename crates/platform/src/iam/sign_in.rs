@@ -1,4 +1,4 @@
-//! Machine accounts as users: who signs a token, and what a new key comes with.
+//! Authentication of machine accounts, and key pairs for new keys.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -31,7 +31,7 @@ impl Signers for Iam {
     fn signer(&self, user: &str, key_id: &str, now: SystemTime) -> Result<Signer, String> {
         let index = self.index();
         let (at, uid) =
-            index.directory.machine_of(user).ok_or("there is no active machine account of this name")?;
+            index.directory.machine_of(user).ok_or("no active MachineAccount of this name exists")?;
         let key = index.machine_keys.find(at, uid, key_id, now)?.clone();
         let plane = (!at.plane.is_empty()).then(|| at.plane.clone());
         let (user, uid) = (Arc::from(user), uid.clone());

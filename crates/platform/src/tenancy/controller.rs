@@ -1,4 +1,4 @@
-//! What keeps organizations and memberships as they should be: the roles of a member are bound on the organization.
+//! The tenancy controller: reports the readiness of organizations, and binds the roles of their members.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::{GROUP, IAM_API_VERSION, ORGANIZATION, owned};
 use crate::iam::Iam;
 use crate::iam::roles::At;
 
-/// On a binding, the membership that it comes from.
+/// Label on a PolicyBinding: the uid of the membership that it was created for.
 const OF_MEMBERSHIP: &str = "resourcemanager.miloapis.com/organization-membership";
 
-/// Looks after organizations and memberships.
+/// Reconciles organizations and memberships.
 pub struct TenancyController(pub Arc<Iam>);
 
 impl Controller for TenancyController {
@@ -44,7 +44,7 @@ impl Controller for TenancyController {
         if is_ours && after.is_some() && !is_same(before, after) {
             queue.add(key.clone());
         }
-        // Who refers to a user, an organization or a role tells what became of it.
+        // Memberships report whether the user and the organization that they refer to exist.
         let named = (parts.group == GROUP && parts.plural == "organizations")
             || (parts.group == crate::iam::GROUP && parts.plural == "users");
         if named && !is_same(before, after) {
@@ -97,7 +97,7 @@ impl TenancyController {
         let user = client.read(users, "", &text("spec.userRef.name"));
         let organization = client.read(organizations, "", &text("spec.organizationRef.name"));
         let (Some(user), Some(organization)) = (user, organization) else {
-            let reason = Finding::fails("Ready", "NotFound", "the user or the organization is not there");
+            let reason = Finding::fails("Ready", "NotFound", "The user or the organization does not exist");
             reason.tell(membership, now);
             return Ok(());
         };
@@ -111,12 +111,12 @@ impl TenancyController {
         set(membership, "appliedRoles", applied.into());
         set(membership, "user", member(&user));
         set(membership, "organization", joined(&organization));
-        Finding::holds("Ready", "Ready", "The user belongs to the organization").tell(membership, now);
+        Finding::holds("Ready", "Ready", "The user is a member of the organization").tell(membership, now);
         let roles = match (wanted.is_empty(), failed) {
-            (true, _) => Finding::holds("RolesApplied", "NoRolesSpecified", "no roles are asked for"),
-            (false, 0) => Finding::holds("RolesApplied", "AllRolesApplied", "all roles are bound"),
+            (true, _) => Finding::holds("RolesApplied", "NoRolesSpecified", "No roles are specified"),
+            (false, 0) => Finding::holds("RolesApplied", "AllRolesApplied", "All roles are bound"),
             (false, failed) => {
-                let message = format!("{failed} of {} roles could not be bound", wanted.len());
+                let message = format!("Failed to bind {failed} of {} roles", wanted.len());
                 Finding::fails("RolesApplied", "PartialRolesApplied", message)
             }
         };

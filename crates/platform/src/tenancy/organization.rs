@@ -1,4 +1,4 @@
-//! Organization: who projects belong to.
+//! Organization: a tenant that owns projects.
 
 use krm::condition::Condition;
 use krm::kind::{Declaration, Metadata, Planes, Resource};
@@ -8,96 +8,97 @@ use serde::{Deserialize, Serialize};
 
 use crate::iam::kinds::{pending, prints_ready};
 
-/// Who projects belong to. Its members, groups, roles and bindings are in the namespace `organization-<name>`.
+/// Organization is a tenant that owns projects. Its memberships, groups, roles and policy bindings are in the
+/// namespace `organization-<name>`, which the server creates and deletes with it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Organization {
-    /// What every object has.
+    /// Standard object metadata. The name must be a DNS label of at most 50 characters.
     pub metadata: Metadata,
-    /// Who it is.
+    /// Desired state of the organization, written by its owners.
     #[serde(default)]
     pub spec: OrganizationSpec,
-    /// What is observed of it.
+    /// Observed state of the organization, written by the tenancy controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<OrganizationStatus>,
 }
 
-/// Who an organization is.
+/// Desired state of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationSpec {
-    /// Whether it is one person's or several people's.
+    /// Type of the organization: `Personal` for one user, `Standard` for a team. Informational.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<OrganizationType>,
-    /// Whom to ask.
+    /// Contact for questions about the organization, such as billing or abuse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_info: Option<ContactInfo>,
 }
 
-/// Whose an organization is.
+/// Type of an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum OrganizationType {
-    /// One person's.
+    /// Belongs to one user.
     Personal,
-    /// Several people's.
+    /// Belongs to a team or a company.
     Standard,
 }
 
-/// Whom to ask.
+/// Contact person and postal address of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactInfo {
-    /// The email address.
+    /// Email address of the contact. Required, 1 to 256 characters.
     #[schemars(length(min = 1, max = 256))]
     pub email: String,
-    /// The name.
+    /// Full name of the contact. Required, 1 to 256 characters.
     #[schemars(length(min = 1, max = 256))]
     pub name: String,
-    /// The company.
+    /// Legal name of the company, if there is one. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 256))]
     pub business_name: String,
-    /// Where letters go.
+    /// Postal address of the contact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
 }
 
-/// Where letters go.
+/// A postal address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Address {
-    /// The country, in two letters.
+    /// Country as an ISO 3166-1 alpha-2 code, such as `DE`. Required.
     #[schemars(regex(pattern = "^[A-Z]{2}$"))]
     pub country: String,
-    /// The first line.
+    /// First address line, such as street and number. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 256))]
     pub line1: String,
-    /// The second line.
+    /// Second address line, such as building or floor. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 256))]
     pub line2: String,
-    /// The city.
+    /// City or town. At most 128 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 128))]
     pub city: String,
-    /// The state, province or county.
+    /// State, province or county. At most 128 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 128))]
     pub region: String,
-    /// The postal code.
+    /// Postal or ZIP code. At most 32 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 32))]
     pub postal_code: String,
 }
 
-/// What is observed of an organization.
+/// Observed state of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationStatus {
-    /// The generation that was looked at.
+    /// The `metadata.generation` that the controller last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` once the organization can be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
@@ -119,7 +120,7 @@ impl Resource for Organization {
     }
 }
 
-/// Its namespace is called `organization-` and its name, and no longer than a label.
+/// The name of the organization's namespace is `organization-` and its name, and must be a DNS label.
 fn fits_a_namespace(name: &str, prefix: bool) -> names::Faults {
     let mut faults = names::name_is_dns_label(name, prefix);
     if name.len() > 63 - "organization-".len() {

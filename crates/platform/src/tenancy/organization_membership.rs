@@ -1,4 +1,4 @@
-//! OrganizationMembership: a user belongs to an organization, with these roles on it.
+//! OrganizationMembership: makes a user a member of an organization, and grants roles on it.
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
@@ -9,111 +9,114 @@ use serde::{Deserialize, Serialize};
 use crate::iam::directory::namespace_of_organization;
 use crate::iam::kinds::{RoleReference, pending, prints_ready};
 
-/// A user belongs to an organization.
+/// OrganizationMembership makes a user a member of an organization and grants the listed roles on it. It must
+/// be in the namespace of the organization, `organization-<name>`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OrganizationMembership {
-    /// What every object has.
+    /// Standard object metadata. The namespace must be that of the organization.
     pub metadata: Metadata,
-    /// Who belongs to which.
+    /// The member, the organization and the granted roles.
     pub spec: OrganizationMembershipSpec,
-    /// What is observed of it.
+    /// Observed state of the membership, written by the tenancy controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<OrganizationMembershipStatus>,
 }
 
-/// Who belongs to which organization, with which roles.
+/// The member, the organization and the granted roles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationMembershipSpec {
-    /// The organization.
+    /// The Organization that the user belongs to. Immutable.
     pub organization_ref: NamedReference,
-    /// The user.
+    /// The User who is the member. Immutable.
     pub user_ref: NamedReference,
-    /// The roles on the organization.
+    /// Roles granted to the user on the organization and everything in it. The controller creates one
+    /// PolicyBinding for each. At most 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub roles: Vec<RoleReference>,
 }
 
-/// Something by its name.
+/// A reference by name to a cluster-scoped object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedReference {
-    /// Its name.
+    /// Name of the referenced object. Required, 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
 }
 
-/// What is observed of a membership.
+/// Observed state of a membership.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationMembershipStatus {
-    /// The generation that was looked at.
+    /// The `metadata.generation` that the controller last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` if user and organization exist, `RolesApplied` if every role is
+    /// bound.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// Who the user is.
+    /// Name and email address of the member, copied from the User.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Member>,
-    /// What the organization is called.
+    /// Display name and contact of the organization, copied from the Organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<Joined>,
-    /// What became of each role.
+    /// Result of binding each role in `spec.roles`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub applied_roles: Vec<AppliedRole>,
 }
 
-/// Who a member is.
+/// Details of a member, copied from the User.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
-    /// The email address.
+    /// Email address of the user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub email: String,
-    /// The first name.
+    /// Given name of the user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub given_name: String,
-    /// The last name.
+    /// Family name of the user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub family_name: String,
-    /// A picture.
+    /// URL of the user's profile picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub avatar_url: String,
 }
 
-/// What an organization is called.
+/// Details of an organization, copied from the Organization.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Joined {
-    /// What people call it.
+    /// Display name of the organization, from its annotation `kubernetes.io/display-name`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub display_name: String,
-    /// Whom to ask.
+    /// Email address of the organization's contact.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub contact_email: String,
 }
 
-/// What became of a role.
+/// Result of binding a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedRole {
-    /// Its name.
+    /// Name of the Role in `spec.roles`.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the Role. Defaults to the namespace of the membership.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Whether it is bound.
+    /// Result of binding the role: `Applied`, `Pending` or `Failed`.
     #[schemars(extend("enum" = ["Applied", "Pending", "Failed"]))]
     pub status: String,
-    /// Why not.
+    /// Reason for the failure. Set if `status` is `Failed`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The binding.
+    /// The PolicyBinding that grants the role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_binding_ref: Option<RoleReference>,
-    /// Since when.
+    /// Time at which the role was bound, in RFC 3339 format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub applied_at: Option<String>,
@@ -145,7 +148,8 @@ impl Resource for OrganizationMembership {
     }
 }
 
-/// A membership is in the namespace of its organization, so that its owners decide who belongs to it.
+/// A membership must be in the namespace of its organization, so that the organization's owners decide who
+/// its members are.
 fn is_where_it_belongs(change: &Change<OrganizationMembership>) -> Vec<FieldError> {
     let Some(membership) = change.after() else { return Vec::new() };
     let organization = &membership.spec.organization_ref.name;
@@ -153,7 +157,7 @@ fn is_where_it_belongs(change: &Change<OrganizationMembership>) -> Vec<FieldErro
     match membership.metadata.namespace == namespace {
         true => Vec::new(),
         false => {
-            let why = format!("its memberships are in namespace {namespace:?}");
+            let why = format!("memberships of this organization must be in namespace {namespace:?}");
             vec![FieldError::invalid_text(
                 &Path::of("spec").field("organizationRef").field("name"),
                 organization,

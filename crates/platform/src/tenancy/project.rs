@@ -1,4 +1,4 @@
-//! Project: a tenant, with a control plane of its own that is there as soon as the project is.
+//! Project: a tenant with a control plane of its own, which can be used as soon as the project exists.
 
 use apiserver::planes::{FINALIZER, PLURAL};
 use krm::Object;
@@ -11,49 +11,53 @@ use serde_json::json;
 
 use crate::iam::kinds::prints_ready;
 
-/// A tenant, with a control plane of its own.
+/// Project is a tenant with a control plane of its own, served under
+/// `/apis/resourcemanager.miloapis.com/v1alpha1/projects/<name>/control-plane`. Deleting the project deletes
+/// everything in that control plane.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
-    /// What every object has.
+    /// Standard object metadata. The name must be a DNS label of at most 63 characters.
     pub metadata: Metadata,
-    /// Whose it is.
+    /// Desired state of the project: its owner.
     #[serde(default)]
     pub spec: ProjectSpec,
-    /// What is observed of it.
+    /// Observed state of the project, written by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ProjectStatus>,
 }
 
-/// Whose a project is.
+/// Desired state of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectSpec {
-    /// Who owns it; whoever runs the platform unless said.
+    /// Owner of the project. If unset, the project belongs to the platform's administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_ref: Option<OwnerReference>,
 }
 
-/// Who owns a project.
+/// A reference to the owner of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerReference {
-    /// The kind of the owner.
+    /// Kind of the owner. Must be `Organization`.
     pub kind: OwnerKind,
-    /// Its name.
+    /// Name of the owner. The Organization must exist, and cannot be deleted while it owns projects. 1 to 63
+    /// characters.
     #[schemars(length(min = 1, max = 63))]
     pub name: String,
 }
 
-/// What may own a project.
+/// Kinds that can own a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum OwnerKind {
-    /// An organization.
+    /// An Organization.
     Organization,
 }
 
-/// What is observed of a project.
+/// Observed state of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectStatus {
-    /// Everything that was found: `Ready`, and `ResourceCleanup` while it is being deleted.
+    /// Latest observations. `Ready` is `True` while the control plane can be used; `ResourceCleanup` reports
+    /// progress while the project is being deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
@@ -79,7 +83,7 @@ impl Resource for Project {
     }
 }
 
-/// A project is ready as soon as it is there, and stays until its control plane is empty.
+/// A project is ready when it is created, and its finalizer keeps it until its control plane is empty.
 fn begin(project: &mut Object, old: Option<&Object>) {
     if old.is_some() {
         return;

@@ -45,7 +45,9 @@ impl Follower {
             let Err(error) = self.follow(&mut asks).await;
             match error {
                 client::Error::Compacted { .. } => {
-                    tracing::warn!("etcd has compacted what this server had not seen yet: starting anew");
+                    tracing::warn!(
+                        "etcd has compacted revisions that this server had not read yet: reloading everything"
+                    );
                     if let Err(error) = self.start_anew().await {
                         tracing::warn!(%error, "etcd can't be read");
                     }

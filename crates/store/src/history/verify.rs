@@ -236,10 +236,10 @@ impl Verifier<'_> {
             None if !end.deleted => self.problem(
                 Some(key),
                 Some(version),
-                "is the last record of an object that is not there: a record or the object was removed",
+                "is the last record of an object that does not exist: a record or the object was removed",
             ),
             Some(_) if end.deleted => {
-                self.problem(Some(key), Some(version), "tells of a deletion, but the object is there")
+                self.problem(Some(key), Some(version), "records a deletion, but the object exists")
             }
             Some(entry) if entry.chain.sequence != end.place.sequence || entry.chain.hash != end.hash => {
                 self.problem(

@@ -9,7 +9,7 @@ use super::data_key::{Key, random};
 use crate::{hex, private_file};
 
 const PREAMBLE: &str = "# Groundplane keys: `name hex`, the first is active. Without this file no secret opens: back it up,\n\
-                        # apart from the store. Keep old lines until their data keys are wrapped anew.\n";
+                        # apart from the store. Keep old lines until their data keys are wrapped with the new key.\n";
 
 /// Key-encryption keys, read from a file that only its owner may read.
 pub struct KeyFile {

@@ -1,4 +1,4 @@
-//! Which issuers are believed, as Kubernetes' `AuthenticationConfiguration` says it.
+//! The trusted issuers, from Kubernetes' `AuthenticationConfiguration`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -187,7 +187,10 @@ impl WrittenJwt {
             check_url("issuer.discoveryURL", url, false)?;
         }
         if issuer.audiences.is_empty() || issuer.audiences.iter().any(String::is_empty) {
-            return Err(wrong("issuer.audiences", "at least one is required, and none may be empty"));
+            return Err(wrong(
+                "issuer.audiences",
+                "at least one audience is required, and none may be empty",
+            ));
         }
         if issuer.audience_match_policy.is_some_and(|policy| policy != "MatchAny") {
             return Err(wrong("issuer.audienceMatchPolicy", "must be MatchAny"));
@@ -199,7 +202,7 @@ impl WrittenJwt {
                 return Err(wrong(&format!("claimMappings.{field}.claim"), "must not be empty"));
             }
             if claim.prefix.is_none() {
-                let why = "is required when a claim is set; write \"\" for none";
+                let why = "is required if claim is set; use \"\" for no prefix";
                 return Err(wrong(&format!("claimMappings.{field}.prefix"), why));
             }
         }

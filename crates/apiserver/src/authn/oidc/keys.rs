@@ -1,4 +1,4 @@
-//! The keys of an issuer, fetched when they are needed and kept until a token names one that is not among them.
+//! The keys of an issuer: fetched on demand, and refreshed when a token names an unknown key.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl IssuerKeys {
         let wrong = |why: String| ConfigError { field: "jwt[].issuer.jwksFile".to_owned(), why };
         let text = std::fs::read(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
         let keys = keys_from_json(&text).filter(|keys| !keys.is_empty());
-        let keys = keys.ok_or_else(|| wrong(format!("{} holds no usable keys", path.display())))?;
+        let keys = keys.ok_or_else(|| wrong(format!("{} contains no usable keys", path.display())))?;
         Ok(IssuerKeys { known: ArcSwap::from_pointee(Known { keys, ..Known::default() }), source: None })
     }
 
@@ -90,7 +90,7 @@ impl IssuerKeys {
             Ok(fresh) => fresh,
             // An issuer that is down for a while does not lock out everybody at once.
             Err(error) if old => {
-                tracing::warn!(%error, "the issuer's keys could not be renewed");
+                tracing::warn!(%error, "failed to refresh the keys of an OIDC issuer");
                 known
             }
             Err(error) => return Err(error),
@@ -114,7 +114,7 @@ impl IssuerKeys {
         if too_soon || !Arc::ptr_eq(&now_known, seen) {
             return match now_known.since {
                 Some(_) => Ok(now_known),
-                None => Err("the issuer's keys could not be had a moment ago".to_owned()),
+                None => Err("the keys of the issuer could not be fetched".to_owned()),
             };
         }
         *asked = Some(Instant::now());
@@ -128,15 +128,15 @@ impl IssuerKeys {
 impl Source {
     async fn keys(&self) -> Result<Vec<Key>, String> {
         let document = self.fetch.get(&self.discovery_url).await.map_err(|error| error.to_string())?;
-        let document: Value =
-            serde_json::from_slice(&document).map_err(|_| format!("{} is not JSON", self.discovery_url))?;
+        let document: Value = serde_json::from_slice(&document)
+            .map_err(|_| format!("{} is not valid JSON", self.discovery_url))?;
         let text = |field: &str| document.get(field).and_then(Value::as_str).unwrap_or("");
         if text("issuer") != self.issuer {
-            return Err(format!("{} is about another issuer than {}", self.discovery_url, self.issuer));
+            return Err(format!("{} has an issuer other than {}", self.discovery_url, self.issuer));
         }
         let url = text("jwks_uri");
         let set = self.fetch.get(url).await.map_err(|error| error.to_string())?;
-        keys_from_json(&set).ok_or_else(|| format!("{url} is not a set of keys"))
+        keys_from_json(&set).ok_or_else(|| format!("{url} is not a JSON Web Key Set"))
     }
 }
 

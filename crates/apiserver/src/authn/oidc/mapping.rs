@@ -1,4 +1,4 @@
-//! Who a proven token is about.
+//! Maps the claims of a verified token to a user.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn user<'a>(config: &IssuerConfig, claims: Claims<'a>) -> Result<&'a str, String
         match claims.get("email_verified") {
             None | Some(Value::Bool(true)) => {}
             Some(Value::Bool(false)) => return Err("email not verified".to_owned()),
-            Some(_) => return Err("parse 'email_verified' claim: it is no boolean".to_owned()),
+            Some(_) => return Err("parse 'email_verified' claim: it is not a boolean".to_owned()),
         }
     }
     Ok(user)
@@ -54,7 +54,7 @@ fn uid<'a>(config: &IssuerConfig, claims: Claims<'a>) -> Result<&'a str, String>
 fn groups(config: &IssuerConfig, claims: Claims<'_>) -> Result<Vec<Arc<str>>, String> {
     let Some(mapping) = &config.groups else { return Ok(Vec::new()) };
     let malformed =
-        || format!("parse groups claim {:?}: it is neither a text nor a list of texts", mapping.claim);
+        || format!("parse groups claim {:?}: it is neither a string nor a list of strings", mapping.claim);
     let texts: Vec<&str> = match claims.get(&mapping.claim) {
         None => Vec::new(),
         Some(Value::String(one)) => vec![one],

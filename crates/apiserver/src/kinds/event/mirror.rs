@@ -1,4 +1,4 @@
-//! Event of the group `events.k8s.io`: the same events in another form, held to more rules.
+//! Event of `events.k8s.io`: the same events in another format, with stricter validation.
 
 use std::sync::Arc;
 
@@ -71,23 +71,23 @@ const SELECTABLE: [(&str, &str); 10] = [
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Event tells of something that happened to an object. It is kept for an hour.")
-        .says("eventTime", "When it happened first, to the microsecond.")
-        .says("series", "How it goes on, when it happens again and again.")
-        .says("series.count", "How often it has happened by now.")
-        .says("series.lastObservedTime", "When it happened last.")
-        .says("reportingController", "The controller that tells of it, such as example.com/mover.")
-        .says("reportingInstance", "Which one of its instances tells of it.")
-        .says("action", "What was done or failed.")
-        .says("reason", "Why it was done, in a word that programs understand.")
-        .says("regarding", "What it happened to.")
-        .says("related", "Another object that has to do with it.")
-        .says("note", "What happened, for people to read.")
-        .says("type", "Normal or Warning.")
-        .says("deprecatedSource", "Who tells of it, in events of the core group.")
-        .says("deprecatedFirstTimestamp", "When it happened first, in events of the core group.")
-        .says("deprecatedLastTimestamp", "When it happened last, in events of the core group.")
-        .says("deprecatedCount", "How often it happened, in events of the core group.")
+        .says("", "Event is a report of an event about an object. It is deleted after one hour.")
+        .says("eventTime", "Time at which the event was first observed, with microsecond precision. Required.")
+        .says("series", "Series that the event represents, if it occurs repeatedly.")
+        .says("series.count", "Number of occurrences in the series so far.")
+        .says("series.lastObservedTime", "Time of the last occurrence.")
+        .says("reportingController", "Name of the controller that reports the event, such as example.com/mover. Required for new events.")
+        .says("reportingInstance", "Identifier of the controller instance, such as its host name. Required for new events, at most 128 characters.")
+        .says("action", "Action that was taken or that failed. Required for new events, at most 128 characters.")
+        .says("reason", "Short, machine-understandable reason for the action. Required for new events, at most 128 characters.")
+        .says("regarding", "Object that the event is about.")
+        .says("related", "Secondary object, for actions that involve two.")
+        .says("note", "Human-readable description of what happened. At most 1 KiB.")
+        .says("type", "Type of the event: Normal or Warning. Required for new events.")
+        .says("deprecatedSource", "Deprecated: for compatibility with core/v1 events.")
+        .says("deprecatedFirstTimestamp", "Deprecated: for compatibility with core/v1 events.")
+        .says("deprecatedLastTimestamp", "Deprecated: for compatibility with core/v1 events.")
+        .says("deprecatedCount", "Deprecated: for compatibility with core/v1 events.")
         .whole("regarding")
         .whole("related")
         .requires("", &["eventTime"])

@@ -1,4 +1,4 @@
-//! Events as a table: when, what, about what.
+//! Table columns of events.
 
 use krm::table::{Columns, age};
 use krm::time::Moment;

@@ -1,4 +1,4 @@
-//! What is asked of an event, in the form it is kept in: little in the core group, more in `events.k8s.io`.
+//! Validation of events: lenient in the core group, strict in `events.k8s.io`.
 
 use krm::field::{FieldError, Path};
 use krm::names;

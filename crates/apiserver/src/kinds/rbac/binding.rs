@@ -1,4 +1,4 @@
-//! What bindings of both kinds have in common: a role, and those who get it.
+//! What RoleBinding and ClusterRoleBinding have in common: a role and its subjects.
 
 use krm::field::{FieldError, Path};
 use krm::kind::RawChange;
@@ -40,12 +40,12 @@ pub static ROLE_REF: Struct = Struct {
 /// Words about subjects and roles.
 pub fn described(outline: Outline) -> Outline {
     outline
-        .says("subjects", "Who gets the role.")
-        .says("subjects[].kind", "User, Group or ServiceAccount.")
-        .says("subjects[].apiGroup", "The group of the subject: \"\" for a ServiceAccount.")
-        .says("subjects[].name", "The name of the subject.")
-        .says("subjects[].namespace", "The namespace of a ServiceAccount.")
-        .says("roleRef", "The role. It can't be changed: who gets another role gets another binding.")
+        .says("subjects", "Users, groups and service accounts that the role applies to.")
+        .says("subjects[].kind", "Kind of the subject: User, Group or ServiceAccount.")
+        .says("subjects[].apiGroup", "API group of the subject. Defaults to \"\" for ServiceAccount and to rbac.authorization.k8s.io for User and Group.")
+        .says("subjects[].name", "Name of the subject.")
+        .says("subjects[].namespace", "Namespace of the subject. Required for ServiceAccount, and must be empty for User and Group.")
+        .says("roleRef", "Role that is granted: a ClusterRole, or a Role in the same namespace. Immutable.")
         .whole("subjects[]")
         .requires("subjects[]", &["kind", "name"])
         .whole("roleRef")

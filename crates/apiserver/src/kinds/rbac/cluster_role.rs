@@ -1,4 +1,4 @@
-//! ClusterRole: what may be done anywhere, or in a namespace where it is bound.
+//! ClusterRole: policy rules for all namespaces and for cluster-scoped resources.
 
 use std::sync::Arc;
 
@@ -63,9 +63,9 @@ pub static LABEL_REQUIREMENT: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "ClusterRole is what may be done; bound by a ClusterRoleBinding anywhere, by a RoleBinding in its namespace.")
-        .says("aggregationRule", "When given, the rules are those of other roles, and are filled in by the server.")
-        .says("aggregationRule.clusterRoleSelectors", "Roles whose labels meet one of these add their rules.")
+        .says("", "ClusterRole is a cluster-level set of policy rules. A ClusterRoleBinding grants it everywhere, a RoleBinding in one namespace.")
+        .says("aggregationRule", "How to build the rules from other ClusterRoles. If set, the controller manages the rules and overwrites changes to them.")
+        .says("aggregationRule.clusterRoleSelectors", "Label selectors of the ClusterRoles whose rules are added. A role that matches any of them is included.")
         .whole("aggregationRule.clusterRoleSelectors[]")
         .requires("aggregationRule.clusterRoleSelectors[].matchExpressions[]", &["key", "operator"]);
     let mut kind =

@@ -1,4 +1,4 @@
-//! ClusterRoleBinding: a role, and who has it everywhere.
+//! ClusterRoleBinding: grants a ClusterRole everywhere.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "ClusterRoleBinding gives a role to somebody, in all namespaces and outside of them.");
+        .says("", "ClusterRoleBinding grants a ClusterRole to subjects in all namespaces and for cluster-scoped resources.");
     let outline = described(outline);
     let mut kind =
         declare::core(GROUP, "ClusterRoleBinding", "clusterrolebindings", Scope::Cluster, &SHAPE, &outline);

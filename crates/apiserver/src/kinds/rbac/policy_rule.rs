@@ -1,4 +1,4 @@
-//! A rule of a role: verbs on resources, or on paths that are none.
+//! PolicyRule: verbs on resources or on non-resource URLs.
 
 use krm::field::{FieldError, Path};
 use krm::object::Object;
@@ -25,15 +25,15 @@ static POLICY_RULE: Struct = Struct {
 /// Words about the rules of a role.
 pub fn described(outline: Outline) -> Outline {
     outline
-        .says("rules", "What the role allows. Whoever meets one rule may.")
+        .says("rules", "Policy rules of the role. A request is allowed if any rule matches it.")
         .says(
             "rules[].verbs",
-            "What may be done: get, list, watch, create, update, patch, delete, … or * for everything.",
+            "Verbs that the rule allows, such as get, list, watch, create, update, patch and delete. * represents all verbs.",
         )
-        .says("rules[].apiGroups", "The groups of the resources; \"\" is the core, * all.")
-        .says("rules[].resources", "The resources, such as configmaps or widgets/status; * is all.")
-        .says("rules[].resourceNames", "The names of the objects; none means all.")
-        .says("rules[].nonResourceURLs", "Paths that are no resources; * at the end stands for anything.")
+        .says("rules[].apiGroups", "API groups of the resources. \"\" represents the core group, * all groups.")
+        .says("rules[].resources", "Resources that the rule applies to, such as configmaps or widgets/status. * represents all resources.")
+        .says("rules[].resourceNames", "Names of the objects that the rule applies to. An empty list means all objects.")
+        .says("rules[].nonResourceURLs", "URL paths outside of resources, such as /metrics. * is allowed as the full final step. Only for ClusterRoles.")
         .requires("rules[]", &["verbs"])
 }
 

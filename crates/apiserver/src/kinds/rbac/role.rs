@@ -1,4 +1,4 @@
-//! Role: what may be done within one namespace.
+//! Role: policy rules for one namespace.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "Role is what may be done in its namespace; a RoleBinding gives it to somebody.");
+        .says("", "Role is a namespaced set of policy rules. A RoleBinding grants it to subjects in the same namespace.");
     let mut kind = declare::core(GROUP, "Role", "roles", Scope::Namespaced, &SHAPE, &described(outline));
     kind.create_on_update = true;
     kind.name_rule = names::name_is_path_segment;

@@ -1,4 +1,4 @@
-//! RoleBinding: a role, and who has it in one namespace.
+//! RoleBinding: grants a role in one namespace.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "RoleBinding gives a role to somebody in its namespace.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "RoleBinding grants a Role or ClusterRole to subjects in its namespace.");
     let outline = described(outline);
     let mut kind = declare::core(GROUP, "RoleBinding", "rolebindings", Scope::Namespaced, &SHAPE, &outline);
     kind.create_on_update = true;

@@ -1,4 +1,4 @@
-//! What somebody wants to do, as reviews ask about it, and whether they may.
+//! The attributes that access reviews evaluate.
 
 use krm::shape::{Field, Outline, STRING, STRING_LIST, Shape, Struct};
 
@@ -109,16 +109,16 @@ static NON_RESOURCE: Struct = Struct {
 /// Words about what is wanted.
 pub fn described(outline: Outline) -> Outline {
     outline
-        .says("spec", "What is asked.")
-        .says("spec.resourceAttributes", "Something to do with a resource.")
-        .says("spec.resourceAttributes.fieldSelector", "Only for objects whose fields are such.")
-        .says("spec.resourceAttributes.labelSelector", "Only for objects whose labels are such.")
-        .says("spec.nonResourceAttributes", "Something to do with a path that is no resource.")
-        .says("status", "The answer.")
-        .says("status.allowed", "Whether it may be done.")
-        .says("status.denied", "Whether it may not be done, whoever else would allow it.")
-        .says("status.reason", "Why.")
-        .says("status.evaluationError", "What went wrong on the way to the answer, which holds nevertheless.")
+        .says("spec", "The action that is evaluated. Exactly one of resourceAttributes and nonResourceAttributes must be set.")
+        .says("spec.resourceAttributes", "Attributes of an action on a resource.")
+        .says("spec.resourceAttributes.fieldSelector", "Limits the action to objects that match the field selector.")
+        .says("spec.resourceAttributes.labelSelector", "Limits the action to objects that match the label selector.")
+        .says("spec.nonResourceAttributes", "Attributes of an action on a URL path that is not a resource.")
+        .says("status", "Result of the evaluation. Set by the server.")
+        .says("status.allowed", "Whether the action is allowed.")
+        .says("status.denied", "Whether the action is denied, even if another authorizer would allow it.")
+        .says("status.reason", "Why the action is allowed or denied.")
+        .says("status.evaluationError", "Error during the evaluation. The result may still be valid.")
         .requires("", &["spec"])
         .requires("status", &["allowed"])
 }
@@ -126,8 +126,8 @@ pub fn described(outline: Outline) -> Outline {
 /// Words about whom is asked about.
 pub fn of_whom(outline: Outline) -> Outline {
     outline
-        .says("spec.user", "The user who wants it; may be left out when groups are given.")
-        .says("spec.groups", "The groups the user is in.")
-        .says("spec.extra", "What else is known of the user.")
-        .says("spec.uid", "What tells the user apart from others of the same name over time.")
+        .says("spec.user", "User to evaluate. Either user or groups must be set.")
+        .says("spec.groups", "Groups of the user.")
+        .says("spec.extra", "Extra information from the authenticator, as input to the authorizer.")
+        .says("spec.uid", "Unique identifier of the user.")
 }

@@ -1,4 +1,4 @@
-//! LocalSubjectAccessReview: may they do this in this namespace?
+//! LocalSubjectAccessReview: can a user perform an action in this namespace?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -21,8 +21,10 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE)
-        .says("", "LocalSubjectAccessReview asks whether somebody may do something in its namespace.");
+    let outline = Outline::of(&SHAPE).says(
+        "",
+        "LocalSubjectAccessReview checks whether a user or group can perform an action in its namespace.",
+    );
     let outline = of_whom(described(outline));
     declare::review(
         AUTHORIZATION,

@@ -1,4 +1,4 @@
-//! SelfSubjectAccessReview: may I do this?
+//! SelfSubjectAccessReview: can the current user perform an action?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -21,8 +21,8 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline =
-        Outline::of(&SHAPE).says("", "SelfSubjectAccessReview asks whether whoever asks may do something.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "SelfSubjectAccessReview checks whether the current user can perform an action.");
     let outline = described(outline);
     declare::review(
         AUTHORIZATION,

@@ -1,4 +1,4 @@
-//! SelfSubjectReview: who am I?
+//! SelfSubjectReview: who is the current user?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -27,9 +27,9 @@ static STATUS: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "SelfSubjectReview asks who the server takes whoever asks for.")
-        .says("status", "The answer.")
-        .says("status.userInfo", "The user.");
+        .says("", "SelfSubjectReview returns the user information of the current user.")
+        .says("status", "User information of the current user. Set by the server.")
+        .says("status.userInfo", "User name, groups and further attributes of the current user.");
     let outline = described(outline, "status.userInfo");
     declare::review(
         AUTHENTICATION,

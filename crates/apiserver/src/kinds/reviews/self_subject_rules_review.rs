@@ -1,4 +1,4 @@
-//! SelfSubjectRulesReview: what may I do in this namespace?
+//! SelfSubjectRulesReview: what can the current user do in a namespace?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -58,14 +58,17 @@ static NON_RESOURCE_RULE: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "SelfSubjectRulesReview asks what whoever asks may do in a namespace.")
-        .says("spec", "What is asked.")
-        .says("spec.namespace", "The namespace. It has to be given.")
-        .says("status", "The answer.")
-        .says("status.resourceRules", "What may be done with resources, in no order.")
-        .says("status.nonResourceRules", "What may be done with paths that are no resources, in no order.")
-        .says("status.incomplete", "Whether there may be more than the answer tells.")
-        .says("status.evaluationError", "What went wrong on the way to the answer.")
+        .says(
+            "",
+            "SelfSubjectRulesReview lists the actions that the current user can perform in a namespace.",
+        )
+        .says("spec", "The namespace to evaluate.")
+        .says("spec.namespace", "Namespace to evaluate rules for. Required.")
+        .says("status", "Actions that the current user can perform. Set by the server.")
+        .says("status.resourceRules", "Allowed actions on resources, in no particular order.")
+        .says("status.nonResourceRules", "Allowed actions on non-resource URLs, in no particular order.")
+        .says("status.incomplete", "Whether the lists may be incomplete.")
+        .says("status.evaluationError", "Error during the evaluation. The lists may still be useful.")
         .requires("", &["spec"])
         .requires("status", &["resourceRules", "nonResourceRules", "incomplete"])
         .requires("status.resourceRules[]", &["verbs"])

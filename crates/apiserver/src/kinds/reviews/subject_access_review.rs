@@ -1,4 +1,4 @@
-//! SubjectAccessReview: may they do this?
+//! SubjectAccessReview: can a user perform an action?
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -21,7 +21,8 @@ static SHAPE: Shape = Shape::Struct(&Struct {
 });
 
 pub fn kind() -> Kind {
-    let outline = Outline::of(&SHAPE).says("", "SubjectAccessReview asks whether somebody may do something.");
+    let outline = Outline::of(&SHAPE)
+        .says("", "SubjectAccessReview checks whether a user or group can perform an action.");
     let outline = of_whom(described(outline));
     declare::review(
         AUTHORIZATION,

@@ -1,4 +1,4 @@
-//! TokenReview: whose token is this?
+//! TokenReview: authenticates a token.
 
 use krm::kind::{Kind, Scope};
 use krm::meta::OBJECT_META;
@@ -39,18 +39,18 @@ static STATUS: Struct = Struct {
 
 pub fn kind() -> Kind {
     let outline = Outline::of(&SHAPE)
-        .says("", "TokenReview asks whose token it is.")
-        .says("spec", "What is asked.")
-        .says("spec.token", "The token.")
+        .says("", "TokenReview authenticates a bearer token and returns its user.")
+        .says("spec", "The token to authenticate.")
+        .says("spec.token", "Opaque bearer token.")
         .says(
             "spec.audiences",
-            "For whom the token has to be good; for the server itself when none are given.",
+            "Audiences that the token must be valid for. Defaults to the audience of this server.",
         )
-        .says("status", "The answer.")
-        .says("status.authenticated", "Whether it is the token of a known user.")
-        .says("status.user", "The user.")
-        .says("status.audiences", "Those of the audiences that the token is good for.")
-        .says("status.error", "Why the token was not taken.")
+        .says("status", "Result of the authentication. Set by the server.")
+        .says("status.authenticated", "Whether the token is associated with a known user.")
+        .says("status.user", "User that the token belongs to.")
+        .says("status.audiences", "Audiences in spec.audiences that the token is valid for.")
+        .says("status.error", "Why the token could not be authenticated.")
         .requires("", &["spec"])
         .requires("spec", &["token"]);
     let outline = described(outline, "status.user");

@@ -1,4 +1,4 @@
-//! Who somebody is, as reviews tell it.
+//! UserInfo: the user in the status of reviews.
 
 use krm::shape::{Field, Outline, STRING, STRING_LIST, Shape, Struct};
 
@@ -20,8 +20,8 @@ pub static USER_INFO: Struct = Struct {
 /// Words about a user at a place in a review.
 pub fn described(outline: Outline, at: &str) -> Outline {
     outline
-        .says(&format!("{at}.username"), "The name by which the user is known.")
-        .says(&format!("{at}.uid"), "What tells the user apart from others of the same name over time.")
-        .says(&format!("{at}.groups"), "The groups the user is in.")
-        .says(&format!("{at}.extra"), "What else is known of the user.")
+        .says(&format!("{at}.username"), "Name that uniquely identifies the user among all active users.")
+        .says(&format!("{at}.uid"), "Unique value that identifies the user across time.")
+        .says(&format!("{at}.groups"), "Names of the groups that the user is in.")
+        .says(&format!("{at}.extra"), "Additional information from the authenticator.")
 }

@@ -1,4 +1,4 @@
-//! Whether a certificate and a key belong together: whoever stores a pair that does not is warned.
+//! Checks that a certificate matches its private key; a mismatch is a warning.
 
 use krm::base64;
 use rustls::crypto::ring::sign::any_supported_type;

@@ -1,4 +1,4 @@
-//! Messages that are worked out.
+//! Messages that are computed by `messageExpression`.
 
 use super::{PER_RUN, Ready};
 use crate::cel::program::{Inputs, run};

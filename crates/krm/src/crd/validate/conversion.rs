@@ -1,4 +1,4 @@
-//! How objects get from one version to another.
+//! Validation of conversion settings.
 
 use crate::crd::go_text;
 use crate::crd::spec::{Client, Conversion, Service};

@@ -1,4 +1,4 @@
-//! Fields that a field selector may name.
+//! Validation of selectable fields.
 
 use std::collections::BTreeSet;
 

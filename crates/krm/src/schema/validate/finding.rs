@@ -26,7 +26,7 @@ impl Finding {
         Finding::value(Fault::Invalid, &Path::ROOT, &Value::from(""), said)
     }
 
-    /// A field that is not there.
+    /// A missing field.
     pub fn required(path: &Path<'_>, said: String) -> Finding {
         Finding { said, error: FieldError::required(path, "") }
     }

@@ -1,4 +1,4 @@
-//! When events happened: noted once for each, so that a page reads only those that it shows.
+//! Index of event times, so that a page reads only the events that it shows.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

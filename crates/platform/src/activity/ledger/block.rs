@@ -1,4 +1,4 @@
-//! A thousand changes in as few bytes as they take: what one has in common with the one before is not said again.
+//! A block of a thousand changes, delta-encoded.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Names that come up again and again, each kept once and called by a number.
+//! Interned names.
 
 use std::collections::HashMap;
 use std::sync::Arc;

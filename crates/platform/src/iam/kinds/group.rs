@@ -1,4 +1,4 @@
-//! Group: users under one name.
+//! Group: a set of users that roles can be granted to.
 
 use krm::kind::{Declaration, Metadata, Planes, Resource};
 use schemars::JsonSchema;
@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Observed, pending, prints_ready};
 
-/// Users under one name. Who is in it is said by GroupMemberships.
+/// Group is a named set of users that a PolicyBinding can grant a role to. GroupMemberships add users to it.
+/// It has no spec.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What is observed of it.
+    /// Observed state of the group, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Observed>,
 }

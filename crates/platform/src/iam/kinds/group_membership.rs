@@ -1,4 +1,4 @@
-//! GroupMembership: a user is in a group.
+//! GroupMembership: adds a user to a group.
 
 use krm::kind::{Declaration, Metadata, Planes, Resource};
 use schemars::JsonSchema;
@@ -6,35 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Observed, UserReference, pending, prints_ready};
 
-/// A user is in a group.
+/// GroupMembership adds one user to one group. The user gets everything that is granted to the group.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GroupMembership {
-    /// What every object has.
+    /// Standard object metadata. The namespace must be that of the group, or the system namespace.
     pub metadata: Metadata,
-    /// Who is in which.
+    /// The user, and the group that it becomes a member of.
     pub spec: GroupMembershipSpec,
-    /// What is observed of it.
+    /// Observed state of the membership, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Observed>,
 }
 
-/// Who is in which group.
+/// The user and the group of a membership.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupMembershipSpec {
-    /// The user.
+    /// The User who becomes a member of the group.
     pub user_ref: UserReference,
-    /// The group.
+    /// The Group that the user becomes a member of. It must exist.
     pub group_ref: GroupReference,
 }
 
-/// A group by its name.
+/// A reference to a Group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupReference {
-    /// The name of the Group.
+    /// Name of the Group. Required, 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the Group. Required, 1 to 63 characters.
     #[schemars(length(min = 1, max = 63))]
     pub namespace: String,
 }

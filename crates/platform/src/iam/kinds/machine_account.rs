@@ -1,4 +1,4 @@
-//! MachineAccount: a program that signs in with keys of its own.
+//! MachineAccount: an identity for a program, which authenticates with keys of its own.
 
 use krm::condition::Condition;
 use krm::kind::{Declaration, Metadata, Resource};
@@ -7,50 +7,52 @@ use serde::{Deserialize, Serialize};
 
 use super::{pending, prints_ready};
 
-/// A program that signs in with keys of its own.
+/// MachineAccount is an identity for a program. It authenticates with JWTs that it signs with one of its
+/// MachineAccountKeys.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MachineAccount {
-    /// What every object has.
+    /// Standard object metadata. The name must be a DNS label.
     pub metadata: Metadata,
-    /// Whether it may sign in.
+    /// Desired state of the machine account.
     #[serde(default)]
     pub spec: MachineAccountSpec,
-    /// What is observed of it.
+    /// Observed state of the machine account, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<MachineAccountStatus>,
 }
 
-/// Whether a machine account may sign in.
+/// Desired state of a machine account.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MachineAccountSpec {
-    /// Whether it may sign in.
+    /// Whether the account can authenticate: `Active` or `Inactive`. Defaults to `Active`.
     #[serde(default)]
     pub state: State,
 }
 
-/// Whether an account may be used.
+/// Whether an account can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum State {
-    /// It may.
+    /// The account can authenticate, and its grants apply.
     #[default]
     Active,
-    /// It may not, and nothing that it holds counts.
+    /// The account cannot authenticate, and none of its grants apply.
     Inactive,
 }
 
-/// What is observed of a machine account.
+/// Observed state of a machine account.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MachineAccountStatus {
-    /// Under which name it signs in: `<name>@<namespace>.<project>.<suffix>`.
+    /// User name of the account when it authenticates: `<name>@<namespace>.<project>.<suffix>`. Tokens must
+    /// carry it as `iss` and `sub`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub email: String,
-    /// For whom the tokens are that it signs: this server, as `aud`.
+    /// Value that tokens of the account must have as `aud`: this server.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub audience: String,
-    /// Whether it may be used.
+    /// State in effect: `Active` or `Inactive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` while the account can authenticate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

@@ -1,4 +1,4 @@
-//! MachineAccountKey: the public half of a key that a machine account signs its tokens with.
+//! MachineAccountKey: a public key that tokens of a machine account are verified with.
 
 use apiserver::authn::PublicKey;
 use krm::condition::Condition;
@@ -9,47 +9,48 @@ use serde::{Deserialize, Serialize};
 
 use super::{pending, prints_ready};
 
-/// The public half of a key that a machine account signs its tokens with.
+/// MachineAccountKey is a public key that tokens of a machine account are verified with. It cannot be
+/// changed; create another key to rotate.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MachineAccountKey {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// Whose key it is.
+    /// The public key, its machine account and its expiration date. Immutable.
     pub spec: MachineAccountKeySpec,
-    /// What is observed of it.
+    /// Observed state of the key, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<MachineAccountKeyStatus>,
 }
 
-/// Whose key it is.
+/// The public key, its machine account and its expiration date. Immutable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
-    {"rule": "self == oldSelf", "message": "a key is not changed; make another"},
+    {"rule": "self == oldSelf", "message": "spec is immutable; create another MachineAccountKey"},
 ]))]
 pub struct MachineAccountKeySpec {
-    /// The machine account, in the same namespace.
+    /// Name of the MachineAccount that signs with the key, in the same namespace. It must exist.
     #[schemars(length(min = 1, max = 63))]
     pub machine_account_name: String,
-    /// When it is no longer good; never unless said.
+    /// Time in RFC 3339 format from which the key is no longer accepted. If unset, the key does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub expiration_date: Option<String>,
-    /// The public key, in PEM: RSA of 2048 bits or more, P-256 or Ed25519. Unless it is given the server makes a pair, and
-    /// puts the private half into a Secret of the same name.
+    /// Public key in PEM format: RSA of at least 2048 bits, ECDSA P-256 or Ed25519. If unset, the server
+    /// generates a key pair and stores the private key in a Secret of the same name and namespace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 8_192))]
     pub public_key: String,
 }
 
-/// What is observed of a key.
+/// Observed state of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineAccountKeyStatus {
-    /// What tokens call the key in their header, as `kid`.
+    /// Identifier of the key. Tokens must carry it as `kid` in their header.
     #[serde(default, rename = "authProviderKeyID", skip_serializing_if = "String::is_empty")]
     pub auth_provider_key_id: String,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` while tokens signed with the key are accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
@@ -73,7 +74,7 @@ impl Resource for MachineAccountKey {
     }
 }
 
-/// The server can verify what the key signs.
+/// The key is of a type that the server can verify signatures with.
 fn is_a_key(change: &Change<MachineAccountKey>) -> Vec<FieldError> {
     let Some(key) = change.after() else { return Vec::new() };
     let spec = Path::of("spec");

@@ -1,4 +1,4 @@
-//! PolicyBinding: gives a role to people and programs, on all objects of a kind or on one object and all that is in it.
+//! PolicyBinding: grants a role to subjects, on one object or on all objects of a kind.
 
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, Metadata, Resource};
@@ -7,19 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Observed, RoleReference, pending, prints_ready};
 
-/// Gives a role to people and programs.
+/// PolicyBinding grants a Role to subjects, on one object or on all objects of a kind, and on everything that
+/// those contain. You can only grant permissions that you hold yourself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyBinding {
-    /// What every object has.
+    /// Standard object metadata. In the namespace of an organization, a binding can only select that
+    /// organization and what it contains.
     pub metadata: Metadata,
-    /// Who gets which role on what.
+    /// The granted role, its subjects and the resources that it applies to.
     pub spec: PolicyBindingSpec,
-    /// What is observed of it.
+    /// Observed state of the binding, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Observed>,
 }
 
-/// Who gets which role on what.
+/// The granted role, its subjects and the resources that it applies to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
@@ -27,80 +29,86 @@ pub struct PolicyBinding {
     {"rule": "self.resourceSelector == oldSelf.resourceSelector", "message": "ResourceSelector is immutable and cannot be changed after creation"},
 ]))]
 pub struct PolicyBindingSpec {
-    /// The role that is given.
+    /// The Role that is granted. It must be in the namespace of the binding or in the system namespace.
+    /// Immutable.
     pub role_ref: RoleReference,
-    /// Who gets it.
+    /// Users, groups and accounts that the role is granted to. 1 to 1000.
     #[schemars(length(min = 1, max = 1_000))]
     pub subjects: Vec<Subject>,
-    /// On what.
+    /// Resources that the role applies to. Immutable.
     pub resource_selector: ResourceSelector,
 }
 
-/// Somebody who gets a role.
+/// A user, group or account that a role is granted to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
-    /// What it is.
+    /// Kind of the subject: `User`, `Group`, `ServiceAccount` or `MachineAccount`.
     pub kind: SubjectKind,
-    /// Its name; `system:authenticated-users` is the group of everybody who has proved who they are.
+    /// Name of the subject, which must exist. The group `system:authenticated-users` contains every
+    /// authenticated user. 1 to 1024 characters.
     #[schemars(length(min = 1, max = 1_024))]
     pub name: String,
-    /// Its namespace, where its kind has them; that of the binding unless said.
+    /// Namespace of the subject, if its kind is namespaced. Defaults to the namespace of the binding.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 63))]
     pub namespace: String,
-    /// Its identity: somebody new of the same name gets nothing. The server fills it in.
+    /// Unique identifier of the subject, so that a new subject of the same name is granted nothing. Set by
+    /// the server if it is left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 128))]
     pub uid: String,
 }
 
-/// What may get a role.
+/// Kinds that a role can be granted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SubjectKind {
     /// A person.
     User,
-    /// Several.
+    /// The members of a Group, or a `system:` group.
     Group,
-    /// A program, by its Kubernetes service account.
+    /// A Kubernetes ServiceAccount.
     ServiceAccount,
-    /// A program, by its machine account.
+    /// A MachineAccount.
     MachineAccount,
 }
 
-/// What a role is given on: one of the two.
+/// Resources that a role applies to. Exactly one field must be set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "has(self.resourceRef) != has(self.resourceKind)", "message": "exactly one of resourceRef or resourceKind must be specified, but not both"},
 ]))]
 pub struct ResourceSelector {
-    /// One object, and all that is in it.
+    /// One object and everything that it contains. Exactly one of `resourceRef` and `resourceKind` must be
+    /// set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_ref: Option<ResourceReference>,
-    /// All objects of a kind, and all that is in them.
+    /// All objects of a kind and everything that they contain. Exactly one of `resourceRef` and
+    /// `resourceKind` must be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_kind: Option<ResourceKind>,
 }
 
-/// One object.
+/// A reference to one object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceReference {
-    /// Its group; nothing for the core one.
+    /// API group of the object. Empty for the core group. At most 253 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 253))]
     pub api_group: String,
-    /// Its kind.
+    /// Kind of the object, such as `Project`. 1 to 63 characters.
     #[schemars(length(min = 1, max = 63))]
     pub kind: String,
-    /// Its name.
+    /// Name of the object, which must exist. 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// Its identity: another object of the same name is not meant. The server fills it in.
+    /// Unique identifier of the object, so that a new object of the same name is not selected. Set by the
+    /// server if it is left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 128))]
     pub uid: String,
-    /// Its namespace, where its kind has them.
+    /// Namespace of the object, if its kind is namespaced.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 63))]
     pub namespace: String,
@@ -110,11 +118,11 @@ pub struct ResourceReference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceKind {
-    /// Its group; nothing for the core one.
+    /// API group of the kind. Empty for the core group. At most 253 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 253))]
     pub api_group: String,
-    /// Its kind.
+    /// Name of the kind, such as `Rack`. 1 to 63 characters.
     #[schemars(length(min = 1, max = 63))]
     pub kind: String,
 }
@@ -137,7 +145,7 @@ impl Resource for PolicyBinding {
     }
 }
 
-/// The server knows who is meant, or it would grant to whoever takes the name later.
+/// Subjects must exist, so that a binding never grants to a later user of the same name.
 fn subjects_are_known(change: &Change<PolicyBinding>) -> Vec<FieldError> {
     let Some(binding) = change.after() else { return Vec::new() };
     let spec = Path::of("spec");
@@ -145,7 +153,7 @@ fn subjects_are_known(change: &Change<PolicyBinding>) -> Vec<FieldError> {
     let unknown = binding.spec.subjects.iter().enumerate().filter(|(_, subject)| !subject.is_identified());
     unknown
         .map(|(at, subject)| {
-            let why = format!("there is no {:?} of this name; make it first", subject.kind);
+            let why = format!("no {:?} of this name exists; create it first", subject.kind);
             FieldError::invalid_text(&list.index(at).field("name"), &subject.name, why)
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Role: permissions under one name, its own and those of the roles it inherits from.
+//! Role: a named set of permissions, its own and those of the roles that it inherits from.
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
@@ -9,77 +9,79 @@ use serde::{Deserialize, Serialize};
 use super::{pending, prints_ready};
 use crate::iam::permission::Permission;
 
-/// Permissions under one name.
+/// Role is a named set of permissions. A PolicyBinding grants it to subjects.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
-    /// What every object has.
+    /// Standard object metadata. The annotations `kubernetes.io/display-name` and `kubernetes.io/description`
+    /// are shown to users.
     pub metadata: Metadata,
-    /// What it grants.
+    /// Permissions and inherited roles.
     pub spec: RoleSpec,
-    /// What is observed of it.
+    /// Observed state of the role, written by the IAM controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<RoleStatus>,
 }
 
-/// What a role grants.
+/// Permissions and inherited roles of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RoleSpec {
-    /// The permissions it grants: `<group>/<plural>.<verb>` or `<group>/<plural>/<subresource>.<verb>`, `*` for every
-    /// group, resource or verb.
+    /// Permissions that the role grants: `<group>/<plural>.<verb>` or
+    /// `<group>/<plural>/<subresource>.<verb>`. `*` matches every group, resource or verb. At most 10000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10_000))]
     pub included_permissions: Vec<String>,
-    /// How far along it is.
+    /// Maturity of the role: `Early Access`, `Alpha`, `Beta`, `Stable` or `Deprecated`. Informational.
     pub launch_stage: LaunchStage,
-    /// The roles whose permissions it grants too.
+    /// Roles whose permissions this role grants as well. They must be in the same namespace or in the system
+    /// namespace. At most 256.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub inherited_roles: Vec<RoleReference>,
 }
 
-/// How far along a role is.
+/// Maturity of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LaunchStage {
-    /// For some, to try.
+    /// Available to selected users for testing.
     #[serde(rename = "Early Access")]
     EarlyAccess,
-    /// May change in any way.
+    /// May change in incompatible ways without notice.
     Alpha,
     /// May change with notice.
     Beta,
-    /// Stays as it is.
+    /// Does not change in incompatible ways.
     Stable,
-    /// Will go.
+    /// Will be removed.
     Deprecated,
 }
 
-/// A role by its name.
+/// A reference to a namespaced object by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleReference {
-    /// The name of the Role.
+    /// Name of the referenced object. Required, 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// Its namespace; that of whoever refers to it unless said.
+    /// Namespace of the referenced object. Defaults to the namespace of the referring object.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 63))]
     pub namespace: String,
 }
 
-/// What is observed of a role.
+/// Observed state of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RoleStatus {
-    /// What the role was made under.
+    /// Reserved. Always empty in this version of the server.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parent: String,
-    /// All permissions it grants, inherited ones included, in order.
+    /// All permissions that the role grants, including inherited ones, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effective_permissions: Vec<String>,
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` if all inherited roles exist and none inherits from itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// The generation that was looked at.
+    /// The `metadata.generation` that the controller last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
@@ -103,7 +105,7 @@ impl Resource for Role {
     }
 }
 
-/// A permission that can't be read would never be granted.
+/// Permissions must be well-formed, since a malformed one would never be granted.
 fn names_permissions(change: &Change<Role>) -> Vec<FieldError> {
     let Some(role) = change.after() else { return Vec::new() };
     let spec = Path::of("spec");

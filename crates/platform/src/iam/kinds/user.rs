@@ -1,4 +1,4 @@
-//! User: a person who signs in, under its name or its email address.
+//! User: a person, who authenticates by user name or email address.
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
@@ -9,57 +9,60 @@ use serde_json::json;
 
 use super::{State, pending, prints_ready};
 
-/// The users of an email address.
+/// Bucket of users by email address.
 const BY_EMAIL: &str = "users-by-email";
 
-/// A person who signs in.
+/// User is a person who can authenticate. Roles are granted to the user directly or through groups and
+/// organizations.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct User {
-    /// What every object has.
+    /// Standard object metadata. The name is the user name.
     pub metadata: Metadata,
-    /// Who it is.
+    /// Name and email address of the user.
     pub spec: UserSpec,
-    /// What is observed of it.
+    /// Observed state of the user, written by the IAM controller and administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<UserStatus>,
 }
 
-/// Who a user is.
+/// Identity of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserSpec {
-    /// The email address: whoever proves to be called so is this user.
+    /// Email address. A client whose authenticated user name is this address is this user. Must be unique,
+    /// ignoring case. 3 to 320 characters.
     #[schemars(length(min = 3, max = 320))]
     pub email: String,
-    /// The first name.
+    /// Given name of the user. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 256))]
     pub given_name: String,
-    /// The last name.
+    /// Family name of the user. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 256))]
     pub family_name: String,
 }
 
-/// What is observed of a user.
+/// Observed state of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserStatus {
-    /// Everything that was found.
+    /// Latest observations. `Ready` is `True` once the user is registered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// Whether grants to the user count.
+    /// Whether the user is active: `Active` or `Inactive`. Grants to an inactive user have no effect.
+    /// Defaults to `Active`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// How far the user was let in.
+    /// Approval of the user's access: `Pending`, `Approved`, `Rejected` or `Suspended`. Informational.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["Pending", "Approved", "Rejected", "Suspended"]))]
     pub platform_access: Option<String>,
-    /// Where the user signed in last.
+    /// Identity provider of the last login: `github`, `google`, `passkey` or `email`. Informational.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["github", "google", "passkey", "email"]))]
     pub last_login_provider: Option<String>,
-    /// A picture.
+    /// URL of the user's profile picture. At most 2048 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048))]
     pub avatar_url: Option<String>,
@@ -98,7 +101,7 @@ impl Resource for User {
     }
 }
 
-/// Names of users have no `@`, so an address is never another user's name.
+/// User names contain no `@`, so an email address is never the name of another user.
 fn has_an_address(change: &Change<User>) -> Vec<FieldError> {
     let Some(user) = change.after() else { return Vec::new() };
     let parts = user.spec.email.split_once('@');
@@ -117,12 +120,12 @@ fn has_an_address(change: &Change<User>) -> Vec<FieldError> {
     }
 }
 
-/// Whoever signs in under an address is one user.
+/// An email address identifies one user.
 fn is_the_only_one_of_its_address(change: &Change<User>, view: &mut View<'_>) -> Verdict {
     let Some(user) = change.after() else { return allow() };
     let others = view.bucket_of::<User>(BY_EMAIL, &user.spec.email.to_lowercase());
     match others.iter().any(|other| other.metadata.name != user.metadata.name) {
-        // Who it is stays unsaid: whoever may make users need not be allowed to see all of them.
+        // The other user is not named: the caller may be allowed to create users, but not to list them.
         true => Err(Refusal::Conflict("another User has this email address".to_owned())),
         false => allow(),
     }

@@ -60,7 +60,7 @@ impl Members {
 
     pub(super) fn at(&self, member: usize) -> Result<Connection, Error> {
         if member >= self.count() {
-            return Err(misconfigured("endpoints", format!("there is no number {member}")));
+            return Err(misconfigured("endpoints", format!("member {member} does not exist")));
         }
         Ok(self.connection(member))
     }
