@@ -131,7 +131,7 @@ fn examples_name_only_revisions_that_they_show() {
 }
 
 fn unknown_revisions(page: &Page) -> Vec<String> {
-    let named = Regex::new(r"--(?:to-)?revision[ =](\d+)|--as-of[ =](\d{5,})\b").unwrap();
+    let named = Regex::new(r"--(?:to-)?revision[ =](\d{5,})|--as-of[ =](\d{5,})\b").unwrap();
     let blocks = page.blocks();
     let shown = |line: usize, revision: &str| {
         let steps = blocks.iter().flat_map(|block| &block.steps).filter(|step| step.line < line);
@@ -160,8 +160,8 @@ fn the_checks_find_what_they_look_for() {
     assert_eq!(anchors(&page.text).into_iter().collect::<Vec<_>>(), ["a-title-with-code", "a-title-with-code-1"]);
     let targets: Vec<String> = links(&page.text).into_iter().map(|(_, link)| link).collect();
     assert_eq!(targets[..2], ["gone.md", "#a-title-with-code-1"]);
-    assert_eq!(long_lines(&page), ["page.md:14: 101 columns"]);
-    assert_eq!(unknown_revisions(&page), ["page.md:12: 524287 is not shown before"]);
+    assert_eq!(long_lines(&page), ["page.md:13: 102 columns"]);
+    assert_eq!(unknown_revisions(&page), ["page.md:11: 524287 is not shown before"]);
     let known = BTreeMap::from([(PathBuf::from("page.md"), anchors(&page.text))]);
     assert!(follow("page.md", "gone.md", &known).is_err());
     assert!(follow("README.md", "docs/../README.md", &known).is_ok());
