@@ -31,6 +31,8 @@ use crate::failure::Failure;
 use crate::log;
 
 pub use open::EtcdAccess;
+#[cfg(test)]
+pub use controllers::CHOICES as CONTROLLERS;
 
 /// Run the control plane: its API over HTTPS, with everything it needs in one folder.
 #[derive(clap::Args)]

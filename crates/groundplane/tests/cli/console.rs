@@ -21,6 +21,13 @@ use crate::program::{GROUNDPLANE, Ground, kubectl};
 /// Pages with blocks that other tests run, because they need more than one server.
 const ELSEWHERE: [&str; 2] = ["docs/guides/run-on-etcd.md", "docs/guides/back-up-and-restore.md"];
 
+/// Pages that show prompts, or a fleet that is not the demo's; their blocks are not run.
+const NOT_RUN: [&str; 3] = [
+    "docs/inventory/csv-round-trip.md",
+    "docs/inventory/rack-and-cable-a-host.md",
+    "docs/inventory/undo-a-mistake.md",
+];
+
 /// How long one command may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -72,6 +79,7 @@ fn blocks_that_do_not_run_say_why() {
     for (reason, commands) in &counted {
         eprintln!("{commands} are not: {reason}");
     }
+    eprintln!("pages that are not run at all: {}", NOT_RUN.join(", "));
     let left_out: usize = counted.values().sum();
     assert!(run > 100 && left_out * 3 < run, "{left_out} of {run} commands are not run");
 }
@@ -83,7 +91,8 @@ fn runnable() -> Vec<Page> {
             || ["docs/for-", "docs/guides/", "docs/inventory/"].iter().any(|start| path.starts_with(start))
     };
     let mut pages = pages::all();
-    pages.retain(|page| is_run(&page.path) && !ELSEWHERE.contains(&page.path.as_str()));
+    let is_left_out = |path: &str| ELSEWHERE.contains(&path) || NOT_RUN.contains(&path);
+    pages.retain(|page| is_run(&page.path) && !is_left_out(&page.path));
     pages.retain(|page| page.blocks().iter().any(|block| block.not_run.is_none()));
     pages
 }
