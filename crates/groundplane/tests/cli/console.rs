@@ -114,64 +114,107 @@ fn starts_server(command: &str) -> bool {
         .any(|start| command.starts_with(start))
 }
 
-/// Runs the blocks of a page in one shell, and gives what was not as shown.
+/// Runs the blocks of a page in one shell, and gives what was not as shown. With `GROUNDPLANE_KEEP=1` the page is
+/// changed to show what was printed: read the difference before you commit it.
 fn run(page: &Page, server: &Server, kubectl: &Path) -> Vec<String> {
     let mut shell = Shell::new(server, kubectl);
     let mut real = BTreeMap::new();
-    let mut failures = Vec::new();
+    let (mut failures, mut outdated) = (Vec::new(), Vec::new());
     for block in page.blocks().into_iter().filter(|block| block.not_run.is_none()) {
-        for step in &block.steps {
+        for step in block.steps {
             let outcome = match starts_server(&step.command) {
-                true => compare_start(step, server),
-                false => run_step(&mut shell, step, &mut real),
+                true => compare_start(&step, server),
+                false => run_step(&mut shell, &step, &mut real),
             };
-            if let Err(why) = outcome {
-                failures.push(format!("{}:{}: $ {}\n{why}", page.path, step.line, step.command));
+            match outcome {
+                Ok(()) => {}
+                Err(Differs::Output(printed)) if keeps() => outdated.push((step, printed)),
+                Err(why) => {
+                    let Step { line, command, shown } = step;
+                    let shown = shown.join("\n");
+                    failures.push(format!("{}:{line}: $ {command}\nis to show\n{shown}\n{why}", page.path));
+                }
             }
             if shell.is_stuck {
                 return failures;
             }
         }
     }
+    if !outdated.is_empty() {
+        std::fs::write(Path::new(ROOT).join(&page.path), showing(page, &outdated)).unwrap();
+    }
     failures
 }
 
+/// How a command was not as shown.
+#[derive(Debug)]
+enum Differs {
+    /// It printed something else.
+    Output(String),
+    /// It failed, or names the wrong thing.
+    Other(String),
+}
+
+impl std::fmt::Display for Differs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Differs::Output(printed) => write!(f, "and printed\n{printed}"),
+            Differs::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+fn keeps() -> bool {
+    std::env::var_os("GROUNDPLANE_KEEP").is_some()
+}
+
+/// The page with what these commands printed in place of what it showed.
+fn showing(page: &Page, outdated: &[(Step, String)]) -> String {
+    let mut lines: Vec<String> = page.text.lines().map(str::to_owned).collect();
+    for (step, printed) in outdated.iter().rev() {
+        let start = step.line - 1 + step.command.lines().count();
+        lines.splice(start..start + step.shown.len(), printed.lines().map(|line| line.trim_end().to_owned()));
+    }
+    lines.join("\n") + "\n"
+}
+
 /// The test has started the server itself; what the page shows of it has to be what it says.
-fn compare_start(step: &Step, server: &Server) -> Result<(), String> {
+fn compare_start(step: &Step, server: &Server) -> Result<(), Differs> {
     let said = format!("{}\nexport KUBECONFIG={}\n", server.said(), server.kubeconfig().display());
     for shown in step.shown.iter().filter(|shown| shown.trim() != "…") {
         let shown_here = shown.replace("127.0.0.1:6443", "127.0.0.1:…");
         let (pattern, _) = pattern_of(&[shown_here.replace("/home/you/.local/share/groundplane", "…")]);
-        if !Regex::new(&format!("(?m){pattern}")).unwrap().is_match(&said) {
-            return Err(format!("is shown to print\n{shown}\nand printed\n{said}"));
+        if !Regex::new(&format!("(?m)^{pattern}")).unwrap().is_match(&said) {
+            return Err(Differs::Other(format!("but {shown:?} is not in what it printed\n{said}")));
         }
     }
     Ok(())
 }
 
-fn run_step(shell: &mut Shell, step: &Step, real: &mut BTreeMap<String, String>) -> Result<(), String> {
+fn run_step(shell: &mut Shell, step: &Step, real: &mut BTreeMap<String, String>) -> Result<(), Differs> {
     let word = Regex::new(r"[a-z0-9-]+").unwrap();
     let known = |word: &regex::Captures<'_>| real.get(&word[0]).cloned().unwrap_or_else(|| word[0].to_owned());
     let command = word.replace_all(&step.command, known).into_owned();
-    let (printed, code) = shell.run(&command)?;
+    let (printed, code) = shell.run(&command).map_err(Differs::Other)?;
     if step.shown.is_empty() {
         // A command that is meant to fail shows how.
-        return (code == 0).then_some(()).ok_or_else(|| format!("ended with {code}:\n{printed}"));
+        let failed = || Differs::Other(format!("and ended with {code}:\n{printed}"));
+        return (code == 0).then_some(()).ok_or_else(failed);
     }
     learn(&step.shown, &printed, real)
 }
 
 /// Compares what was printed with what is shown, and takes note of which revision and name stands for which.
-fn learn(shown: &[String], printed: &str, real: &mut BTreeMap<String, String>) -> Result<(), String> {
+fn learn(shown: &[String], printed: &str, real: &mut BTreeMap<String, String>) -> Result<(), Differs> {
     let (pattern, variables) = pattern_of(shown);
-    let differs = || format!("is shown to print\n{}\nand printed\n{printed}", shown.join("\n"));
     let pattern = Regex::new(&format!(r"\A{pattern}\z")).unwrap();
     let printed: String = printed.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    let found = pattern.captures(&printed).ok_or_else(differs)?;
+    let Some(found) = pattern.captures(&printed) else { return Err(Differs::Output(printed)) };
     for (variable, actual) in variables.iter().zip(found.iter().skip(1).flatten()) {
         let known = real.entry(variable.clone()).or_insert_with(|| actual.as_str().to_owned());
         if known != actual.as_str() {
-            return Err(format!("{variable} stood for {known} before and now for {}", actual.as_str()));
+            let why = format!("but {variable} stood for {known} before and now for {}", actual.as_str());
+            return Err(Differs::Other(why));
         }
     }
     Ok(())
@@ -283,7 +326,7 @@ impl Shell {
         loop {
             let Ok(line) = self.output.recv_timeout(PATIENCE) else {
                 self.is_stuck = true;
-                return Err(format!("did not end within {PATIENCE:?}:\n{printed}"));
+                return Err(format!("and did not end within {PATIENCE:?}:\n{printed}"));
             };
             if let Some(code) = line.strip_prefix(END) {
                 // The line feed before the end is ours.
@@ -316,6 +359,15 @@ fn follow(from: impl Read + Send + 'static) -> Receiver<String> {
         }
     });
     output
+}
+
+#[test]
+fn a_page_is_changed_to_show_what_was_printed() {
+    let text = "```console\n$ one \\\n    two\nold\n…\n$ three\n```\nend\n";
+    let page = Page { path: "page.md".to_owned(), text: text.to_owned() };
+    let step = page.blocks().remove(0).steps.remove(0);
+    let shown = showing(&page, &[(step, "new \n".to_owned())]);
+    assert_eq!(shown, "```console\n$ one \\\n    two\nnew\n$ three\n```\nend\n");
 }
 
 #[test]
