@@ -24,8 +24,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::fs::write(&path, page(&inventory::all()))
         .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
     let path = arguments.folder.join("serve.md");
-    let failed =
-        |why: &dyn std::fmt::Display| Failure::new(format_args!("updating {}", path.display()), why);
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("updating {}", path.display()), why);
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
     let text = serve_page::refreshed(&text).map_err(|error| failed(&error))?;
     std::fs::write(&path, text).map_err(|error| failed(&error))

@@ -30,9 +30,9 @@ use tokio::sync::watch;
 use crate::failure::Failure;
 use crate::log;
 
-pub use open::EtcdAccess;
 #[cfg(test)]
 pub use controllers::CHOICES as CONTROLLERS;
+pub use open::EtcdAccess;
 
 /// Run the control plane: its API over HTTPS, with everything it needs in one folder.
 #[derive(clap::Args)]

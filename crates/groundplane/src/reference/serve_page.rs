@@ -26,7 +26,10 @@ const CONTROLLERS: [(&str, &str); 9] = [
     (DesignController::NAME, "Compiles designs when their documents change, and sets their status."),
     (IamController::NAME, "Sets the status of users, roles, bindings, machine accounts and their keys."),
     (DefinedController::NAME, "Maintains roles and ProtectedResources for kinds that users define."),
-    (TenancyController::NAME, "Maintains organizations, their namespaces, and the bindings of their members."),
+    (
+        TenancyController::NAME,
+        "Maintains organizations, their namespaces, and the bindings of their members.",
+    ),
 ];
 
 /// The page with its tables as they should be, or the marker that it lacks.

@@ -157,7 +157,10 @@ fn the_checks_find_what_they_look_for() {
         $ groundplane undo --revision 524287\n```\n";
     let long = format!("{} x\n| {} |\n[a]({})\n", "word ".repeat(20), "cell ".repeat(40), "u".repeat(120));
     let page = Page { path: "page.md".to_owned(), text: text.to_owned() + &long };
-    assert_eq!(anchors(&page.text).into_iter().collect::<Vec<_>>(), ["a-title-with-code", "a-title-with-code-1"]);
+    assert_eq!(
+        anchors(&page.text).into_iter().collect::<Vec<_>>(),
+        ["a-title-with-code", "a-title-with-code-1"]
+    );
     let targets: Vec<String> = links(&page.text).into_iter().map(|(_, link)| link).collect();
     assert_eq!(targets[..2], ["gone.md", "#a-title-with-code-1"]);
     assert_eq!(long_lines(&page), ["page.md:13: 102 columns"]);
