@@ -2,7 +2,7 @@
 
 use crate::step::{self, Failure};
 
-/// Writes docs/cli.md and docs/inventory/reference.md, and the man pages into target/man.
+/// Writes docs/cli.md, docs/inventory/reference.md, the tables in docs/serve.md, and the man pages into target/man.
 pub fn run() -> Result<(), Failure> {
     let words = ["run", "--quiet", "--package", "groundplane", "--", "__docs"];
     step::run(&mut step::cargo(words.into_iter().chain([

@@ -1,5 +1,7 @@
 //! The reference of our kinds, out of their own declarations: a page in Markdown for each group.
 
+mod serve_page;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -16,11 +18,16 @@ pub struct Arguments {
     folder: PathBuf,
 }
 
-/// Writes `inventory/reference.md` below the folder.
+/// Writes `inventory/reference.md` below the folder, and the tables in `serve.md`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.folder.join("inventory/reference.md");
     std::fs::write(&path, page(&inventory::all()))
-        .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))
+        .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
+    let path = arguments.folder.join("serve.md");
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("updating {}", path.display()), why);
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
+    let text = serve_page::refreshed(&text).map_err(|error| failed(&error))?;
+    std::fs::write(&path, text).map_err(|error| failed(&error))
 }
 
 const HEAD: &str = "\

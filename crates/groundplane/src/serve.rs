@@ -30,6 +30,8 @@ use tokio::sync::watch;
 use crate::failure::Failure;
 use crate::log;
 
+#[cfg(test)]
+pub use controllers::CHOICES as CONTROLLERS;
 pub use open::EtcdAccess;
 
 /// Run the control plane: its API over HTTPS, with everything it needs in one folder.

@@ -5,6 +5,8 @@
 mod activity;
 #[path = "cli/completing.rs"]
 mod completing;
+#[path = "cli/console.rs"]
+mod console;
 #[path = "cli/designs.rs"]
 mod designs;
 #[path = "cli/documented.rs"]
@@ -27,9 +29,13 @@ mod like_kubectl;
 mod login;
 #[path = "cli/on_a_terminal.rs"]
 mod on_a_terminal;
+#[path = "cli/pages.rs"]
+mod pages;
 #[path = "cli/past_and_plans.rs"]
 mod past_and_plans;
 #[path = "cli/program.rs"]
 mod program;
+#[path = "cli/prose.rs"]
+mod prose;
 #[path = "cli/terminal.rs"]
 mod terminal;

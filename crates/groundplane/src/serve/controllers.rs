@@ -21,7 +21,7 @@ use platform::tenancy::controller::TenancyController;
 use crate::failure::Failure;
 
 /// The controllers that can be chosen.
-const CHOICES: [&str; 9] = [
+pub const CHOICES: [&str; 9] = [
     Garbage::NAME,
     Namespaces::NAME,
     ClusterRoles::NAME,
