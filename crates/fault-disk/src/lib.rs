@@ -99,6 +99,6 @@ fn the_real_one(name: &CStr, descriptor: c_int) -> c_int {
     let found: *mut c_void = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast::<c_char>()) };
     assert!(!found.is_null(), "the C library has {name:?}");
     // SAFETY: this is the C library's function of that name, which takes a descriptor and gives a status.
-    let real: extern "C" fn(c_int) -> c_int = unsafe { std::mem::transmute(found) };
+    let real = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found) };
     real(descriptor)
 }
