@@ -163,9 +163,13 @@ pub fn store_failure(error: &store::Error) -> Status {
         Error::Conflict(conflict) => Status::failure(409, "Conflict", conflict.to_string()),
         Error::Contended { .. } => Status::too_many_requests(error.to_string(), 1),
         Error::Gone { .. } => Status::expired(error.to_string()),
-        Error::Future { .. } | Error::Unknown(_) => Status::timeout(error, 1),
+        Error::Future { .. } => Status::timeout(error, 1),
+        // Without a time to retry after: a client that repeats the write by itself might make it twice.
+        Error::Unknown(_) => Status::failure(504, "Timeout", error.to_string()),
         Error::TooLarge { .. } => Status::too_large(error.to_string()),
-        Error::Full(_) | Error::Unavailable(_) | Error::Closed => Status::unavailable(error.to_string()),
+        Error::Full(_) | Error::Unavailable(_) | Error::ReadOnly(_) | Error::Closed => {
+            Status::unavailable(error.to_string())
+        }
         Error::Invalid(why) => Status::bad_request(why.clone()),
         other => Status::internal(other),
     }

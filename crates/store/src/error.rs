@@ -72,9 +72,14 @@ pub enum Error {
     #[error("the store is not available: {0}")]
     Unavailable(String),
 
-    /// The connection broke before the outcome was known: the write may or may not have landed.
-    #[error("the outcome of this write is not known ({0}); read the object to see whether it landed")]
+    /// The engine failed before the outcome was known: the write may or may not have landed. It must not be repeated
+    /// without a look at what is there.
+    #[error("the outcome of this write is not known: {0}")]
     Unknown(String),
+
+    /// The engine takes no more writes until the process is started anew. Nothing was written; reads go on.
+    #[error("the store takes no writes: {0}")]
+    ReadOnly(String),
 
     /// The request makes no sense; the same one will fail again.
     #[error("{0}")]
@@ -155,6 +160,11 @@ impl Error {
     /// Whether the same request may succeed if it is decided anew on what is there now.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Conflict(_))
+    }
+
+    /// The outcome of a write that may still be looked up.
+    pub(crate) fn unknown(why: impl std::fmt::Display) -> Error {
+        Error::Unknown(format!("{why}; read the object to see whether it was written"))
     }
 
     pub(crate) fn damaged(what: impl std::fmt::Display) -> Error {

@@ -115,7 +115,8 @@ pub(crate) async fn keep_house(store: Weak<dyn Store>, every: Duration) {
         };
         match done {
             Ok(()) => {}
-            Err(crate::Error::Closed) => return,
+            // Nothing will be written any more.
+            Err(crate::Error::Closed | crate::Error::ReadOnly(_)) => return,
             Err(error) => tracing::warn!(%error, "housekeeping was not done"),
         }
     }

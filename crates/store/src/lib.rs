@@ -31,7 +31,7 @@ mod view;
 
 pub use backup::Summary as BackupSummary;
 pub use backup::restore::RAISE;
-pub use embedded::{Embedded, Settings};
+pub use embedded::{Device, Embedded, Settings};
 pub use entry::{Body, Entry, Uid};
 pub use error::{Conflict, Error, Result};
 pub use history::archive::Later;

@@ -1,5 +1,5 @@
 //! A disk that is full, or fails, at every operation of a run: a clear error, nothing lost, readers unharmed, and
-//! writes again as soon as it works.
+//! writes again as soon as it works. Only after a failed sync the store waits for a restart.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,6 @@ mod script;
 #[path = "crash/small_disk.rs"]
 mod small_disk;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,22 +22,41 @@ use store::{
     Acquired, Author, Body, Embedded, Error, Event, Key, Keys, Level, Put, Store, Transaction, Uid, Watch,
 };
 
-use medium::{Fault, Kind, Medium};
+use dice::Dice;
+use medium::{ALL, CHANGES, FULL, Failure, Fault, Kind, Loss, Medium};
 use script::{Contents, Step, contents, landed, quiet};
 use small_disk::SmallDisk;
 
-const COMMITS: u64 = 10;
-/// Enough to reach the syncs of the first two.
+const COMMITS: u64 = 8;
+/// Enough to reach the headers of the first two.
 const OPERATIONS_OF_TWO_COMMITS: usize = 24;
+/// A fault that stays until it is lifted, and one that is met once.
+const BOTH: &[bool] = &[true, false];
+/// What fails without a sync being asked for.
+const WRITES: &[Kind] = &[Kind::Write, Kind::Grow, Kind::SetLen];
 
 #[tokio::test]
 async fn a_full_disk_refuses_commits_until_there_is_room_and_loses_none() {
-    fail_at_every_operation(io::ErrorKind::StorageFull).await;
+    let outcomes = fail_at_every_operation(Failure::Full, FULL, Loss::Nothing, BOTH).await;
+    assert!(outcomes.refused > 0, "{outcomes:?}");
+    assert_eq!(outcomes.restarts, 0, "there was room again: {outcomes:?}");
+    assert_eq!(outcomes.unknown, 0, "whatever takes no room can be written: {outcomes:?}");
 }
 
 #[tokio::test]
-async fn a_failing_disk_refuses_commits_until_it_works_and_loses_none() {
-    fail_at_every_operation(io::ErrorKind::Other).await;
+async fn a_disk_that_fails_to_write_refuses_commits_until_it_works_and_loses_none() {
+    let outcomes = fail_at_every_operation(Failure::Io, WRITES, Loss::Nothing, BOTH).await;
+    assert!(outcomes.refused > 0 && outcomes.unknown > 0, "{outcomes:?}");
+    assert_eq!(outcomes.restarts, 0, "no sync failed: {outcomes:?}");
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_to_sync_stops_the_writing_until_a_restart_and_loses_none() {
+    let once = [false].as_slice();
+    for (lasting, loss) in [(BOTH, Loss::Nothing), (once, Loss::Hidden), (once, Loss::Shown)] {
+        let outcomes = fail_at_every_operation(Failure::Io, CHANGES, loss, lasting).await;
+        assert!(outcomes.restarts > 0 && outcomes.unknown > 0, "{outcomes:?}");
+    }
 }
 
 #[tokio::test]
@@ -47,34 +65,53 @@ async fn a_disk_that_fails_again_while_the_store_opens_it_anew_loses_no_commit()
     let (mut relapses, mut unknown) = (0, 0);
     for at in 1..=OPERATIONS_OF_TWO_COMMITS {
         for again in 1.. {
-            let fault = Fault { at, error: io::ErrorKind::Other, lasting: true, reads: false };
+            let fault = Fault { at, error: Failure::Io, lasting: true, kinds: WRITES, loss: Loss::Nothing };
             let keys = Keys::open(folder.path()).unwrap();
             let mut trial = Trial::start(fault, keys.clone()).await;
             let outcome = trial.relapse(again).await;
-            trial.end(keys).await;
+            trial.end().await;
             let Some(outcome) = outcome else { break };
             relapses += 1;
             unknown += usize::from(outcome == Outcome::Unknown);
         }
     }
-    assert!(unknown > 0, "no sync was hit");
+    assert!(unknown > 0, "no header was hit");
     eprintln!("failed again at {relapses} places, {unknown} of them after an unknown outcome");
 }
 
-async fn fail_at_every_operation(error: io::ErrorKind) {
+#[derive(Debug, Default)]
+struct Outcomes {
+    places: usize,
+    refused: usize,
+    unknown: usize,
+    restarts: usize,
+}
+
+async fn fail_at_every_operation(
+    error: Failure,
+    kinds: &'static [Kind],
+    loss: Loss,
+    lasting: &[bool],
+) -> Outcomes {
     let folder = tempfile::tempdir().unwrap();
-    let (mut places, mut unknown) = (0, 0);
-    for lasting in [true, false] {
+    let mut outcomes = Outcomes::default();
+    for &lasting in lasting {
         for at in 1.. {
-            let fault = Fault { at, error, lasting, reads: false };
-            let keys = Keys::open(folder.path()).unwrap();
-            let Some(outcome) = Trial::run(fault, keys).await else { break };
-            places += 1;
-            unknown += usize::from(outcome == Outcome::Unknown);
+            let fault = Fault { at, error, lasting, kinds, loss };
+            let mut trial = Trial::start(fault, Keys::open(folder.path()).unwrap()).await;
+            let hit = trial.run().await;
+            outcomes.refused += usize::from(trial.outcome == Outcome::Refused);
+            outcomes.unknown += usize::from(trial.outcome == Outcome::Unknown);
+            outcomes.restarts += trial.restarts;
+            trial.end().await;
+            if !hit {
+                break;
+            }
+            outcomes.places += 1;
         }
     }
-    assert!(unknown > 0, "no sync was hit");
-    eprintln!("{error}: failed at {places} places, the outcome unknown at {unknown} of them");
+    eprintln!("{error:?}, {loss:?}: {outcomes:?}");
+    outcomes
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -89,75 +126,98 @@ enum Outcome {
 struct Trial {
     fault: Fault,
     medium: Medium,
+    keys: Keys,
     store: Arc<Embedded>,
     watch: Watch,
+    /// What the watch began with.
+    seen: Contents,
     expected: Contents,
+    outcome: Outcome,
+    restarts: usize,
 }
 
 impl Trial {
     async fn start(fault: Fault, keys: Keys) -> Trial {
-        let medium = Medium::with_empty_database();
-        let store = Embedded::open_on(medium.storage(), keys, quiet()).await.unwrap();
+        let medium = Medium::with_empty_database().with_chance(Dice::seeded(fault.at as u64));
+        let store = Embedded::open_on(medium.device(), keys.clone(), quiet()).await.unwrap();
         let watch = store.watch(b"", store.latest().version()).unwrap();
         medium.fail(fault);
-        Trial { fault, medium, store, watch, expected: Contents::new() }
+        Trial {
+            fault,
+            medium,
+            keys,
+            store,
+            watch,
+            seen: Contents::new(),
+            expected: Contents::new(),
+            outcome: Outcome::Survived,
+            restarts: 0,
+        }
     }
 
-    /// `None` when the run ended before the fault.
-    async fn run(fault: Fault, keys: Keys) -> Option<Outcome> {
-        let mut trial = Trial::start(fault, keys.clone()).await;
-        let mut outcome = Outcome::Survived;
+    /// Whether the fault was met.
+    async fn run(&mut self) -> bool {
+        let fault = self.fault;
         for number in 1..=COMMITS {
             let step = Step::numbered(number);
-            match trial.store.commit(step.transaction()).await {
-                Ok(_) => step.apply(&mut trial.expected),
-                Err(error) => outcome = trial.refused(number, &error).await,
+            match self.store.commit(step.transaction()).await {
+                Ok(_) => step.apply(&mut self.expected),
+                Err(error) => self.refused(number, &error).await,
             }
-            assert!(contents(&trial.store) == trial.expected, "{fault:?}: after step {number}");
+            assert!(contents(&self.store) == self.expected, "{fault:?}: after step {number}");
         }
-        let hit = !trial.medium.refused().is_empty() || outcome != Outcome::Survived;
-        trial.medium.heal();
-        trial.end(keys).await;
-        hit.then_some(outcome)
+        let hit = !self.medium.heal().is_empty() || self.outcome != Outcome::Survived;
+        hit
     }
 
     /// The step `number` was refused: readers go on, the reason is right, and the next commit works once the
-    /// disk does.
-    async fn refused(&mut self, number: u64, error: &Error) -> Outcome {
-        let (fault, step) = (self.fault, Step::numbered(number));
+    /// disk does, and the process was started anew if it said so.
+    async fn refused(&mut self, number: u64, error: &Error) {
+        let fault = self.fault;
         assert!(contents(&self.store) == self.expected, "{fault:?}: readers saw what was refused: {error}");
         if fault.lasting {
-            let again = self.store.commit(Step::numbered(number + 1_000).transaction()).await;
-            let again = again.expect_err("the disk still fails");
-            assert!(matches!(again, Error::Full(_) | Error::Unavailable(_)), "{fault:?}: {again:?}");
+            let more = Step::numbered(number + 1_000);
+            match self.store.commit(more.transaction()).await {
+                Ok(_) if fault.error == Failure::Full => more.apply(&mut self.expected),
+                Err(Error::Full(_) | Error::Unavailable(_) | Error::ReadOnly(_)) => {}
+                other => panic!("{fault:?}: the disk still fails: {other:?}"),
+            }
             assert!(contents(&self.store) == self.expected, "{fault:?}: readers go on");
         }
-        let first = self.medium.heal().first().copied();
-        let outcome = match error {
+        let met = self.medium.heal();
+        self.outcome = match error {
             Error::Unknown(_) => Outcome::Unknown,
-            Error::Full(_) if fault.error == io::ErrorKind::StorageFull => Outcome::Refused,
-            Error::Unavailable(_) if fault.error != io::ErrorKind::StorageFull => Outcome::Refused,
+            Error::Full(_) if fault.error == Failure::Full => Outcome::Refused,
+            Error::Unavailable(_) if fault.error == Failure::Io => Outcome::Refused,
+            Error::ReadOnly(_) if met.contains(&Kind::Sync) => Outcome::Refused,
             other => panic!("{fault:?}: {other:?}"),
         };
-        assert!(
-            outcome == Outcome::Refused || matches!(first, Some(Kind::Sync | Kind::SetLen)),
-            "{fault:?}: only a failed sync, or what comes behind it, leaves the outcome open; this was {first:?}: {error}"
-        );
-
+        let there = self.revive(number).await;
+        assert!(!there || self.outcome == Outcome::Unknown, "{fault:?}: it landed, and was told {error}");
         let next = Step::numbered(number + 2_000);
         let healed = self.store.commit(next.transaction()).await;
         healed.unwrap_or_else(|error| panic!("{fault:?}: the disk works again, the store does not: {error}"));
-        let there = landed(&self.store, number);
-        assert!(
-            !there || outcome == Outcome::Unknown,
-            "{fault:?}: it landed, and the caller was told {error}"
-        );
-        assert!(!landed(&self.store, number + 1_000), "{fault:?}: refused, yet there");
+        let there = there || landed(&self.store, number);
+        assert!(!there || self.outcome == Outcome::Unknown, "{fault:?}: it landed, and was told {error}");
         if there {
-            step.apply(&mut self.expected);
+            Step::numbered(number).apply(&mut self.expected);
         }
         next.apply(&mut self.expected);
-        outcome
+    }
+
+    /// Starts the process anew if it takes no more writes. Tells whether the step `number` is there then.
+    async fn revive(&mut self, number: u64) -> bool {
+        let Err(Error::ReadOnly(why)) = self.store.healthy().await else { return false };
+        assert!(why.contains("could not be synced to disk") && why.contains("restart the server"), "{why}");
+        let refused = self.store.commit(Step::numbered(number + 3_000).transaction()).await;
+        assert!(matches!(refused, Err(Error::ReadOnly(_))), "{:?}: {refused:?}", self.fault);
+        self.medium.kill();
+        self.store.close().await.unwrap();
+        self.restarts += 1;
+        self.store = Embedded::open_on(self.medium.device(), self.keys.clone(), quiet()).await.unwrap();
+        self.watch = self.store.watch(b"", self.store.latest().version()).unwrap();
+        self.seen = contents(&self.store);
+        landed(&self.store, number)
     }
 
     /// Commits until the disk fails; once it works, it fails once more, at its operation `again`, reads counted, while
@@ -172,9 +232,10 @@ impl Trial {
                 Err(error) => break error,
             }
         };
-        self.medium.fail(Fault { at: again, lasting: false, reads: true, ..fault });
+        self.medium.fail(Fault { at: again, lasting: false, kinds: ALL, loss: Loss::Hidden, ..fault });
         let second = self.store.commit(Step::numbered(number + 1).transaction()).await;
         let hit = !self.medium.heal().is_empty();
+        self.revive(number).await;
         let third = self.store.commit(Step::numbered(number + 2).transaction()).await;
         third
             .unwrap_or_else(|error| panic!("{fault:?}, then {again}: the store does not come back: {error}"));
@@ -198,22 +259,22 @@ impl Trial {
         hit.then_some(if unknown { Outcome::Unknown } else { Outcome::Refused })
     }
 
-    /// Closed and opened again, all is as it was said to be, and the watch told all of it once.
-    async fn end(mut self, keys: Keys) {
+    /// After a power failure all is as it was said to be, and the watch told all of it once.
+    async fn end(mut self) {
         let fault = self.fault;
-        let mut seen = Contents::new();
         let mut last = self.watch.position();
         while self.watch.position() < self.store.latest().version() {
             for event in self.watch.next().await.unwrap() {
                 assert!(event.version() > last, "{fault:?}: told twice or out of order");
                 last = event.version();
-                tell(&mut seen, &event);
+                tell(&mut self.seen, &event);
             }
         }
-        assert!(seen == self.expected, "{fault:?}: the watch told something else");
+        assert!(self.seen == self.expected, "{fault:?}: the watch told something else");
 
+        self.medium.power_failure();
         self.store.close().await.unwrap();
-        let store = Embedded::open_on(self.medium.storage(), keys, quiet()).await.unwrap();
+        let store = Embedded::open_on(self.medium.device(), self.keys, quiet()).await.unwrap();
         assert!(contents(&store) == self.expected, "{fault:?}: after opening again");
         let report = store.verify(&[]).await.unwrap();
         assert!(report.problems.is_empty(), "{fault:?}: {:?}", report.problems);
@@ -235,7 +296,7 @@ async fn a_commit_behind_which_the_file_could_not_be_cut_shorter_is_not_said_to_
     let mut landed_all_the_same = 0;
     for at in 1.. {
         let medium = Medium::with_empty_database();
-        let store = Embedded::open_on(medium.storage(), keys.clone(), quiet()).await.unwrap();
+        let store = Embedded::open_on(medium.device(), keys.clone(), quiet()).await.unwrap();
         // Room that is not needed any more, at the end of the file.
         let by = || Transaction::by(Author::new("tester", "full-disk"));
         let (key, value) = bulk(1);
@@ -245,7 +306,7 @@ async fn a_commit_behind_which_the_file_could_not_be_cut_shorter_is_not_said_to_
         store.compact(store.latest().revision()).await.unwrap();
         (&*store as &dyn Store).tidy(None).await.unwrap();
 
-        medium.fail(Fault { at, error: io::ErrorKind::StorageFull, lasting: true, reads: false });
+        medium.fail(Fault { at, error: Failure::Full, lasting: true, kinds: WRITES, loss: Loss::Nothing });
         let mut commits = (1..=COMMITS).map(|number| (number, Step::numbered(number).transaction()));
         let refused = loop {
             let Some((number, transaction)) = commits.next() else { break None };
@@ -276,17 +337,26 @@ async fn a_checkpoint_that_is_said_to_be_written_is_there() {
     for at in 1.. {
         let medium = Medium::with_empty_database();
         let keys = Keys::open(folder.path()).unwrap();
-        let store = Embedded::open_on(medium.storage(), keys, quiet()).await.unwrap();
+        let store = Embedded::open_on(medium.device(), keys.clone(), quiet()).await.unwrap();
         store.commit(Step::numbered(1).transaction()).await.unwrap();
-        medium.fail(Fault { at, error: io::ErrorKind::StorageFull, lasting: false, reads: false });
+        medium.fail(Fault { at, error: Failure::Io, lasting: false, kinds: CHANGES, loss: Loss::Nothing });
         let tidied = (&*store as &dyn Store).tidy(None).await;
         let hit = !medium.heal().is_empty();
+        let store = match store.healthy().await {
+            Ok(()) => store,
+            Err(_) => {
+                medium.kill();
+                store.close().await.unwrap();
+                Embedded::open_on(medium.device(), keys, quiet()).await.unwrap()
+            }
+        };
         let report = store.verify(&[]).await.unwrap();
         assert!(report.problems.is_empty(), "operation {at}: {:?}", report.problems);
         match tidied {
             Ok(tidied) => {
                 assert_eq!(report.checkpoints, tidied.checkpoints, "operation {at}: said, not done")
             }
+            Err(Error::Unknown(_)) => {}
             Err(error) => assert_eq!(report.checkpoints, 0, "operation {at}: done, yet said {error}"),
         }
         store.close().await.unwrap();
@@ -301,9 +371,9 @@ async fn a_lease_that_could_not_be_written_is_as_it_was_before() {
     let folder = tempfile::tempdir().unwrap();
     let medium = Medium::with_empty_database();
     let keys = Keys::open(folder.path()).unwrap();
-    let store = Embedded::open_on(medium.storage(), keys, quiet()).await.unwrap();
-    let (full, time) = (io::ErrorKind::StorageFull, Duration::from_secs(60));
-    let fault = Fault { at: 1, error: full, lasting: true, reads: false };
+    let store = Embedded::open_on(medium.device(), keys, quiet()).await.unwrap();
+    let time = Duration::from_secs(60);
+    let fault = Fault { at: 1, error: Failure::Full, lasting: false, kinds: WRITES, loss: Loss::Nothing };
 
     medium.fail(fault);
     let refused = store.acquire("leader", "one", time).await;
@@ -317,6 +387,49 @@ async fn a_lease_that_could_not_be_written_is_as_it_was_before() {
     assert!(matches!(refused, Err(Error::Full(_))), "{refused:?}");
     medium.heal();
     assert!(store.renew(&fence).await.unwrap(), "lost by a release that did not happen");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_panic_while_a_commit_is_written_is_told_to_its_writer_and_ends_the_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let medium = Medium::with_empty_database();
+    let keys = Keys::open(folder.path()).unwrap();
+    let store = Embedded::open_on(medium.device(), keys.clone(), quiet()).await.unwrap();
+    store.commit(Step::numbered(1).transaction()).await.unwrap();
+    let acquired = store.acquire("leader", "one", Duration::from_secs(60)).await.unwrap();
+    let Acquired::Taken(fence) = acquired else { panic!("{acquired:?}") };
+
+    let panics =
+        Fault { at: 1, error: Failure::Panic, lasting: false, kinds: &[Kind::Sync], loss: Loss::Nothing };
+    medium.fail(panics);
+    let commit = |number| store.commit(Step::numbered(number).transaction());
+    let both = async { tokio::join!(commit(2), commit(3)) };
+    let (one, two) =
+        tokio::time::timeout(Duration::from_secs(30), both).await.expect("nobody is left waiting");
+    for told in [one, two] {
+        assert!(matches!(told, Err(Error::Unknown(_) | Error::ReadOnly(_))), "{told:?}");
+    }
+    let unhealthy = store.healthy().await;
+    assert!(matches!(&unhealthy, Err(Error::ReadOnly(why)) if why.contains("restart")), "{unhealthy:?}");
+    assert!(matches!(store.renew(&fence).await, Err(Error::ReadOnly(_))), "a lease that nobody keeps");
+    assert!(matches!(commit(4).await, Err(Error::ReadOnly(_))));
+    assert!(landed(&store, 1), "readers go on");
+
+    medium.kill();
+    let _ = store.close().await;
+    let store = Embedded::open_on(medium.device(), keys, quiet()).await.unwrap();
+    assert!(landed(&store, 1) && !landed(&store, 4));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_panic_of_who_decides_is_told_to_him_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Embedded::open(folder.path(), quiet()).await.unwrap();
+    let refused = store.commit_alone(Box::new(|_| panic!("the test says so"))).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    store.commit(Step::numbered(1).transaction()).await.unwrap();
     store.close().await.unwrap();
 }
 
@@ -365,7 +478,7 @@ async fn a_real_full_disk_refuses_commits_and_takes_them_again_when_a_file_is_de
 
 /// An object of 32 KiB.
 fn bulk(number: u64) -> (Key, Bytes) {
-    let mut dice = dice::Dice::seeded(number);
+    let mut dice = Dice::seeded(number);
     let value = (0..4_096).flat_map(|_| dice.number().to_le_bytes()).collect();
     (Key::new(format!("bulk/{number:05}")).unwrap(), value)
 }

@@ -18,13 +18,12 @@ use std::time::Instant;
 use store::{Embedded, Keys, Store};
 
 use dice::Dice;
-use medium::{Medium, Operation, put};
+use medium::{Medium, Operation, SECTOR, put};
 use script::{Contents, Step, contents, quiet};
 
 const COMMITS: u64 = 48;
 /// A checkpoint is written after each so many commits: a batch that makes no revision.
 const CHECKPOINT_EVERY: u64 = 16;
-const SECTOR: usize = 512;
 
 #[test]
 fn whatever_a_power_failure_leaves_of_unsynced_writes_every_acknowledged_commit_is_there() {
@@ -91,7 +90,7 @@ impl Run {
             checkpoints: Vec::new(),
         };
         runtime.block_on(async {
-            let store = Embedded::open_on(medium.storage(), keys.clone(), quiet()).await.unwrap();
+            let store = Embedded::open_on(medium.device(), keys.clone(), quiet()).await.unwrap();
             let mut contents = Contents::new();
             for number in 1..=COMMITS {
                 let step = Step::numbered(number);
@@ -162,7 +161,7 @@ impl Run {
         let told = format!("power failed after {cut} operations with {left} left");
 
         let medium = Medium::holding(image);
-        let store = Embedded::open_on(medium.storage(), keys, quiet()).await;
+        let store = Embedded::open_on(medium.device(), keys, quiet()).await;
         let store = store.unwrap_or_else(|error| panic!("{told}: {error}"));
         let reached = store.latest().revision().get();
         assert!(reached >= acknowledged, "{told}: {acknowledged} were acknowledged, {reached} are there");

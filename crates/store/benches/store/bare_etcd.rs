@@ -13,9 +13,8 @@ use crate::objects;
     clippy::unwrap_used,
     reason = "generated from etcd's own description"
 )]
-mod pb {
-    tonic::include_proto!("etcdserverpb");
-}
+#[path = "../../src/etcd/client/wire.rs"]
+mod pb;
 
 use pb::kv_client::KvClient;
 use pb::request_op::Request;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use redb::{ReadTransaction, ReadableDatabase};
-use tokio::sync::{mpsc, oneshot};
 
 use super::blocking;
 use super::committer::Job;
 use super::disk::Disk;
 use super::file::failed;
+use super::jobs::Jobs;
 use super::log::Log;
 use super::records::Lives;
 use super::tables::{META, u64_of};
@@ -27,7 +27,7 @@ pub(crate) struct EmbeddedArchive {
     pub disk: Arc<Disk>,
     /// Whether whoever asks may wait for the disk.
     pub at_hand: bool,
-    pub jobs: mpsc::UnboundedSender<Job>,
+    pub jobs: Jobs,
 }
 
 impl EmbeddedArchive {
@@ -124,11 +124,9 @@ impl Archive for EmbeddedArchive {
     }
 
     fn edit<'a>(&'a self, edits: Vec<Edit>, fence: Option<&'a Fence>) -> Later<'a, ()> {
-        Box::pin(async move {
-            let (reply, answer) = oneshot::channel();
-            self.jobs.send(Job::Edit { edits, fence: fence.cloned(), reply }).map_err(|_| Error::Closed)?;
-            answer.await.map_err(|_| Error::Closed)?
-        })
+        Box::pin(
+            async move { self.jobs.ask(|reply| Job::Edit { edits, fence: fence.cloned(), reply }).await },
+        )
     }
 
     fn bytes<'a>(&'a self) -> Later<'a, u64> {

@@ -1,5 +1,6 @@
 //! The one writer: takes what is queued, decides it in order, writes it in one go, then tells everybody.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use super::leases::{KeptLease, Leases};
 use super::load::load;
 use super::touched::Touched;
 use crate::clock::Clock;
-use crate::error::{Conflict, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::history::archive::Edit;
 use crate::history::draft::Draft;
 use crate::history::record::Head;
@@ -85,9 +86,9 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    pub fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    pub fn run(mut self, jobs: &mut mpsc::UnboundedReceiver<Job>) {
         while let Some(first) = jobs.blocking_recv() {
-            if !self.group(first, &mut jobs) {
+            if !self.group(first, jobs) {
                 break;
             }
         }
@@ -124,8 +125,9 @@ impl Committer {
         go_on
     }
 
-    /// Opens the file again if it failed; if the last group landed after all, catches up with it.
+    /// Opens the file again if it failed and that is safe; if the last group landed after all, catches up with it.
     fn heal(&mut self) -> Result<()> {
+        self.shared.disk.check()?;
         if self.shared.disk.is_open() {
             return Ok(());
         }
@@ -158,11 +160,16 @@ impl Committer {
             }
             Job::Alone { decide, reply } => {
                 let snapshot = Snapshot::new(Arc::new(self.state.clone()));
-                let result = match decide(snapshot) {
-                    Some(transaction) => {
+                // The caller's code: if it panics, its caller is told, and everybody else goes on.
+                let result = match catch_unwind(AssertUnwindSafe(|| decide(snapshot))) {
+                    Ok(Some(transaction)) => {
                         transaction.and_then(|transaction| self.stage(transaction, batch)).map(Some)
                     }
-                    None => Ok(None),
+                    Ok(None) => Ok(None),
+                    Err(_) => Err(Error::Unavailable(
+                        "the transaction could not be decided, and the log says why; nothing was written"
+                            .into(),
+                    )),
                 };
                 answers.push(later(reply, result));
             }
@@ -320,6 +327,8 @@ impl Committer {
         drop(published);
         match self.shared.disk.leases() {
             Ok(leases) => self.leases = leases,
+            // Nothing is decided any more, so nobody asks for them.
+            Err(Error::ReadOnly(_)) => {}
             // They are read when the file is opened again.
             Err(_) => self.shared.disk.close(),
         }

@@ -1,4 +1,4 @@
-//! The file under the engine, and what is done when it fails: nothing half-written, and open again when it can be.
+//! The file under the engine, and what is done when it fails: open it again where that is safe, halt where it is not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,11 @@ use bytes::Bytes;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 
 use super::batch::{Batch, Row};
-use super::file::{self, Place, Reached, failed};
+use super::device::Device;
+use super::file::{self, Reached, failed};
 use super::leases::{KeptLease, Leases};
 use super::records;
-use super::storage::Doubt;
+use super::storage::Durability;
 use super::tables::{ENDS, LEASES, META, META_REACHED, OBJECTS, RECORDS, end_key};
 use crate::error::{Error, Result};
 use crate::history::archive::Edit;
@@ -22,22 +23,22 @@ use crate::version::Revision;
 const BUFFER: usize = 4_096;
 
 pub(crate) struct Disk {
-    place: Place,
+    device: Arc<dyn Device>,
     cache: usize,
     database: ArcSwapOption<Database>,
-    doubt: Arc<Doubt>,
+    durability: Arc<Durability>,
     /// The number of the last batch on disk that left a note. Only the committer changes it.
     batch: AtomicU64,
     record_bytes: AtomicU64,
 }
 
 impl Disk {
-    pub fn open(place: Place, cache: usize) -> Result<Disk> {
+    pub fn open(device: Arc<dyn Device>, cache: usize) -> Result<Disk> {
         let disk = Disk {
-            place,
+            durability: Durability::of(device.clone()),
+            device,
             cache,
             database: ArcSwapOption::empty(),
-            doubt: Arc::default(),
             batch: AtomicU64::new(0),
             record_bytes: AtomicU64::new(0),
         };
@@ -47,9 +48,20 @@ impl Disk {
 
     /// The database to read from. It must not be kept: an open one stands in the way of opening it again.
     pub fn database(&self) -> Result<Arc<Database>> {
+        self.check()?;
         self.database.load_full().ok_or_else(|| {
-            Error::Unavailable(format!("{} failed and is not open again yet", self.place.describe()))
+            Error::Unavailable(format!("{} failed and is not open again yet", self.device.name()))
         })
+    }
+
+    /// [`Error::ReadOnly`] once no more writes are taken.
+    pub fn check(&self) -> Result<()> {
+        self.durability.check()
+    }
+
+    /// Takes no more writes.
+    pub fn halt(&self, why: String) {
+        self.durability.halt(why);
     }
 
     /// Whether the file is open: if not, the last write failed, and nobody knows yet how far it came.
@@ -62,9 +74,9 @@ impl Disk {
         self.record_bytes.load(Ordering::Acquire)
     }
 
-    /// Opens the file again after a failure and tells how far it has come.
+    /// Opens the file again after a failure and tells how far it has come. All that it shows is on disk then.
     pub fn reopen(&self) -> Result<Reached> {
-        let database = file::open(&self.place, self.cache, &self.doubt)?;
+        let database = file::open(&self.device, self.cache, &self.durability)?;
         let reached = Reached::by(&database.begin_read().map_err(failed)?)?;
         self.reached(&reached);
         self.database.store(Some(Arc::new(database)));
@@ -72,12 +84,12 @@ impl Disk {
     }
 
     /// Writes a batch, which makes `revision` or changes something else, and waits until it is on disk. After an
-    /// error the batch is not there, except when the error is [`Error::Unknown`].
+    /// error the batch is not there and never will be, except when the error is [`Error::Unknown`].
     pub fn write(&self, batch: &mut Batch, revision: Revision) -> Result<()> {
+        let database = self.database()?;
         let number = self.batch.load(Ordering::Acquire) + u64::from(batch.needs_note());
         let mut goal = Reached { revision, batch: number, record_bytes: self.record_bytes() };
-        self.doubt.clear();
-        let database = self.database()?;
+        self.durability.begin();
         let outcome = write(&database, batch, &mut goal);
         drop(database);
         let error = match outcome {
@@ -87,7 +99,12 @@ impl Disk {
             }
             Err(error) => error,
         };
-        let in_doubt = self.doubt.remains();
+        let in_doubt = self.durability.may_have_landed();
+        if let Err(halted) = self.check() {
+            // Opening the file again would read the page cache, and that shows what the disk may not have. The failed
+            // database stays as it is: it writes nothing any more, and its lock keeps others away.
+            return Err(if in_doubt { unknown_until_restart(&halted) } else { halted });
+        }
         // The database does not trust itself after an error, and neither do we.
         self.close();
         match self.reopen() {
@@ -95,8 +112,12 @@ impl Disk {
             Ok(found) if found.batch >= goal.batch && found.revision >= goal.revision => Ok(()),
             Ok(_) => Err(error),
             Err(again) => {
-                tracing::error!(%error, %again, file = self.place.describe(), "the store's file failed");
-                Err(if in_doubt { Error::Unknown(error.to_string()) } else { error })
+                tracing::error!(%error, %again, file = self.device.name(), "the store's file failed");
+                Err(match self.check() {
+                    _ if !in_doubt => error,
+                    Ok(()) => Error::unknown(error),
+                    Err(halted) => unknown_until_restart(&halted),
+                })
             }
         }
     }
@@ -144,6 +165,11 @@ impl Disk {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// Until then reads show what was there before the write.
+fn unknown_until_restart(halted: &Error) -> Error {
+    Error::Unknown(format!("{halted}, and read the object to see whether it was written"))
 }
 
 fn write(database: &Database, batch: &mut Batch, reached: &mut Reached) -> Result<()> {

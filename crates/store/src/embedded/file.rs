@@ -2,67 +2,62 @@
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions, hard_link, remove_file};
+use std::fs::{File, hard_link, remove_file};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use redb::backends::FileBackend;
-use redb::{Database, ReadTransaction, ReadableTable, StorageBackend};
+use redb::{Database, ReadTransaction, ReadableTable};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
-use super::storage::{Doubt, Storage};
+use super::device::{Device, FileDevice};
+use super::settle::{Settled, settle};
+use super::storage::{Durability, Storage};
 use super::tables::{ENDS, FORMAT, LEASES, META, META_FORMAT, META_REACHED, OBJECTS, RECORDS};
 use crate::error::{Error, Result};
 use crate::version::{Revision, Version};
 
-/// Where the bytes live: a file, or whatever a test puts in its place.
-#[derive(Clone)]
-pub(crate) enum Place {
-    File(PathBuf),
-    Backend(Arc<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
+/// Opens the database, makes what is missing in it, and refuses a format it does not know. All that it shows is on disk
+/// then. `durability` is told from then on what is written to it.
+pub(crate) fn open(device: &Arc<dyn Device>, cache: usize, durability: &Arc<Durability>) -> Result<Database> {
+    durability.check()?;
+    let opened = open_settled(device, cache, durability).and_then(|database| {
+        make_tables(&database)?;
+        Ok(database)
+    });
+    // A sync may fail behind an error that hides it.
+    durability.check()?;
+    opened
 }
 
-impl Place {
-    pub fn describe(&self) -> String {
-        match self {
-            Place::File(path) => path.display().to_string(),
-            Place::Backend(_) => "the given storage".into(),
-        }
+fn open_settled(device: &Arc<dyn Device>, cache: usize, durability: &Arc<Durability>) -> Result<Database> {
+    let name = device.name();
+    let opening = |error| opening(&name, error);
+    let storage = Storage::open(durability).map_err(|error| opening(error.into()))?;
+    let settled = settle(&storage, device).map_err(|error| opening(error.into()))?;
+    if settled == Settled::InUse {
+        return Err(opening(redb::DatabaseError::DatabaseAlreadyOpen));
     }
-}
-
-/// Opens the database, makes what is missing of it, and refuses a format it does not know. `doubt` is
-/// told from then on what is written to it.
-pub(crate) fn open(place: &Place, cache: usize, doubt: &Arc<Doubt>) -> Result<Database> {
-    if let Place::File(path) = place
-        && !path.exists()
-    {
-        make(path).map_err(|error| opening(place, error))?;
-    }
-    let database = open_storage(place, cache, doubt).map_err(|error| opening(place, error))?;
-    make_tables(&database)?;
-    if let Place::File(path) = place {
-        remove_unfinished(path);
+    let database = Database::builder().set_cache_size(cache).create_with_backend(storage);
+    let mut database = database.map_err(opening)?;
+    if settled == Settled::Rewritten {
+        database.check_integrity().map_err(opening)?;
+        tracing::info!(file = name, "the store's file is whole, and on disk");
     }
     Ok(database)
 }
 
-fn open_storage(place: &Place, cache: usize, doubt: &Arc<Doubt>) -> Result<Database, redb::DatabaseError> {
-    let bytes: Box<dyn StorageBackend> = match place {
-        Place::File(path) => {
-            Box::new(FileBackend::new(OpenOptions::new().read(true).write(true).open(path)?)?)
-        }
-        Place::Backend(make) => make(),
-    };
-    let storage = Storage { bytes, doubt: doubt.clone() };
-    Database::builder().set_cache_size(cache).create_with_backend(storage)
+/// Makes an empty database where there is none. Under another name first: one whose making was cut off can't be opened,
+/// so none such may ever stand at `path`. A link instead of a rename, lest it replaces what another process made.
+pub(crate) fn make_if_missing(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    make(path).map_err(|error| opening(&path.display().to_string(), error))
 }
 
-/// Makes an empty database under another name first: one whose making was cut off can't be opened, so none
-/// such may ever stand at `path`. A link instead of a rename, lest it replaces what another process made.
 fn make(path: &Path) -> Result<(), redb::DatabaseError> {
     let mut random = [0; 8];
     let drawn = SystemRandom::new().fill(&mut random);
@@ -70,7 +65,7 @@ fn make(path: &Path) -> Result<(), redb::DatabaseError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{:016x}{UNFINISHED}", u64::from_be_bytes(random)));
     let new = path.with_file_name(name);
-    let made = Database::create(&new).map(drop).and_then(|()| private(&new)).and_then(|()| {
+    let made = make_synced(&new).and_then(|()| private(&new)).and_then(|()| {
         match hard_link(&new, path) {
             // Another process was faster; it may have taken ours for a leftover by now.
             Err(_) if path.exists() => Ok(()),
@@ -84,6 +79,19 @@ fn make(path: &Path) -> Result<(), redb::DatabaseError> {
     Ok(())
 }
 
+/// The database also syncs when it is dropped, and can't tell by itself that this failed.
+fn make_synced(path: &Path) -> Result<(), redb::DatabaseError> {
+    let device: Arc<dyn Device> = Arc::new(FileDevice::at(path));
+    let durability = Durability::of(device.clone());
+    File::create_new(path)?;
+    Database::builder().create_with_backend(Storage::open(&durability)?).map(drop)?;
+    if let Some(why) = durability.halted() {
+        device.trust()?;
+        return Err(io::Error::other(why.to_owned()).into());
+    }
+    Ok(())
+}
+
 /// Only its owner may read what is stored.
 fn private(path: &Path) -> Result<(), redb::DatabaseError> {
     Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?)
@@ -94,7 +102,7 @@ const UNFINISHED: &str = ".new";
 
 /// Removes what a process left behind that was killed while it made the file. Only to be called by who has the
 /// database open, and with it its lock: whoever still makes a file then makes it in vain.
-fn remove_unfinished(path: &Path) {
+pub(crate) fn remove_unfinished(path: &Path) {
     let Ok(files) = std::fs::read_dir(folder_of(path)) else { return };
     for file in files.flatten().filter(|file| is_unfinished(&file.file_name(), path)) {
         match remove_file(file.path()) {
@@ -178,14 +186,17 @@ impl Reached {
     }
 }
 
-fn opening(place: &Place, error: redb::DatabaseError) -> Error {
-    let file = place.describe();
+fn opening(file: &str, error: redb::DatabaseError) -> Error {
     match error {
         redb::DatabaseError::DatabaseAlreadyOpen => {
             Error::Unavailable(format!("{file} is in use by another process; stop it first"))
         }
         redb::DatabaseError::Storage(error) => match failed(error) {
             Error::Full(why) => Error::Full(why),
+            Error::Damaged(what) => Error::Damaged(format!(
+                "{file} can't be opened: {what}; keep the file for inquiries, and restore the last backup into an \
+                 empty folder (groundplane restore-backup)"
+            )),
             other => Error::Unavailable(format!("{file} can't be opened: {other}")),
         },
         other => Error::Unavailable(format!("{file} can't be opened: {other}")),

@@ -3,13 +3,16 @@
 mod archive;
 mod batch;
 mod committer;
+mod device;
 mod disk;
 mod file;
+mod jobs;
 mod leases;
 mod load;
 mod log;
 mod records;
 mod restore;
+mod settle;
 mod start;
 mod storage;
 mod tables;
@@ -17,16 +20,18 @@ mod touched;
 
 use std::io::Read;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use redb::StorageBackend;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use self::archive::EmbeddedArchive;
-use self::committer::{Job, Reply};
+use self::committer::Job;
+use self::device::FileDevice;
 use self::disk::Disk;
+use self::jobs::Jobs;
+use self::storage::Durability;
 use crate::backup;
 use crate::error::{Error, Result};
 use crate::history::archive::Later;
@@ -41,6 +46,8 @@ use crate::snapshot::Snapshot;
 use crate::store::{Decide, Parts, Store};
 use crate::transaction::{Committed, Fence, Transaction, prepare};
 use crate::version::Revision;
+
+pub use self::device::Device;
 
 /// How the embedded engine is run.
 #[derive(Clone)]
@@ -70,7 +77,7 @@ impl Default for Settings {
 pub struct Embedded {
     parts: Parts,
     shared: Arc<Shared>,
-    jobs: mpsc::UnboundedSender<Job>,
+    jobs: Jobs,
     committer: std::sync::Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
@@ -79,6 +86,8 @@ pub(crate) struct Shared {
     pub memory: Memory,
     pub disk: Arc<Disk>,
     pub settings: Settings,
+    /// The committer has ended as it should: what it did not answer, it did not do.
+    pub stopped: AtomicBool,
 }
 
 /// The name of the data file inside a store's folder.
@@ -88,17 +97,39 @@ impl Embedded {
     /// Opens the store in `folder`, and makes what is missing: the folder, the file, the keys.
     pub async fn open(folder: &Path, settings: Settings) -> Result<Arc<Embedded>> {
         let keys = open_folder(folder)?;
-        Embedded::open_at(file::Place::File(folder.join(FILE)), keys, settings).await
+        let path = folder.join(FILE);
+        file::make_if_missing(&path)?;
+        let store = Embedded::open_on(Arc::new(FileDevice::at(&path)), keys, settings).await?;
+        file::remove_unfinished(&path);
+        Ok(store)
     }
 
-    /// Opens a store on a storage of one's own: for tests. `storage` is asked again whenever the store has to
-    /// open it anew after a failure.
-    pub async fn open_on(
-        storage: impl Fn() -> Box<dyn StorageBackend> + Send + Sync + 'static,
-        keys: Keys,
-        settings: Settings,
-    ) -> Result<Arc<Embedded>> {
-        Embedded::open_at(file::Place::Backend(Arc::new(storage)), keys, settings).await
+    /// Opens a store on a device that has a database already: for tests.
+    pub async fn open_on(device: Arc<dyn Device>, keys: Keys, settings: Settings) -> Result<Arc<Embedded>> {
+        let (queue, jobs) = mpsc::unbounded_channel();
+        let (shared, thread) = start::start(device, keys.clone(), settings.clone(), jobs).await?;
+        let jobs = Jobs { queue, shared: shared.clone() };
+        let parts = Parts {
+            memory: shared.memory.clone(),
+            archive: Arc::new(EmbeddedArchive {
+                disk: shared.disk.clone(),
+                at_hand: false,
+                jobs: jobs.clone(),
+            }),
+            signing: keys.signing.clone(),
+            history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
+            maintenance: tokio::sync::Mutex::new(()),
+        };
+        let committer = std::sync::Mutex::new(Some(thread));
+        let store = Arc::new(Embedded { parts, shared, jobs, committer });
+        if let Err(error) = keys::ensure(&*store.parts.archive, &keys.keyring).await {
+            // Not later, by a thread that nobody waits for: the caller may try again at once.
+            let _ = store.close().await;
+            return Err(error);
+        }
+        let weak: Weak<dyn Store> = Arc::downgrade(&(store.clone() as Arc<dyn Store>));
+        tokio::spawn(housekeeping::keep_house(weak, settings.housekeeping.every));
+        Ok(store)
     }
 
     /// Makes a store in `folder`, which must not hold one, from a backup. The keys that sealed the backup's
@@ -116,36 +147,9 @@ impl Embedded {
         if outcome.is_err() {
             // Nothing of it counted; leave the folder as it was found.
             let _ = std::fs::remove_file(&path);
+            let _ = FileDevice::at(&path).trust();
         }
         outcome
-    }
-
-    async fn open_at(place: file::Place, keys: Keys, settings: Settings) -> Result<Arc<Embedded>> {
-        let (jobs, queue) = mpsc::unbounded_channel();
-        let (shared, thread) = start::start(place, keys.clone(), settings.clone(), queue).await?;
-        let parts = Parts {
-            memory: shared.memory.clone(),
-            archive: Arc::new(EmbeddedArchive {
-                disk: shared.disk.clone(),
-                at_hand: false,
-                jobs: jobs.clone(),
-            }),
-            signing: keys.signing.clone(),
-            history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
-            maintenance: tokio::sync::Mutex::new(()),
-        };
-        let committer = std::sync::Mutex::new(Some(thread));
-        let store = Arc::new(Embedded { parts, shared, jobs, committer });
-        keys::ensure(&*store.parts.archive, &keys.keyring).await?;
-        let weak: Weak<dyn Store> = Arc::downgrade(&(store.clone() as Arc<dyn Store>));
-        tokio::spawn(housekeeping::keep_house(weak, settings.housekeeping.every));
-        Ok(store)
-    }
-
-    async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T> {
-        let (reply, answer) = oneshot::channel();
-        self.jobs.send(job(reply)).map_err(|_| Error::Closed)?;
-        answer.await.map_err(|_| Error::Closed)?
     }
 }
 
@@ -167,7 +171,7 @@ impl Store for Embedded {
         Box::pin(async move {
             self.limits().check(&transaction, &Hints::EMBEDDED)?;
             let transaction = prepare(transaction, self.parts.memory.indexer.keyring(), &self.latest())?;
-            self.ask(|reply| Job::Commit { transaction, reply }).await
+            self.jobs.ask(|reply| Job::Commit { transaction, reply }).await
         })
     }
 
@@ -179,37 +183,38 @@ impl Store for Embedded {
             let prepared = limits.check(&transaction, &Hints::EMBEDDED);
             Some(prepared.and_then(|()| prepare(transaction, keyring.keyring(), &snapshot)))
         });
-        Box::pin(self.ask(|reply| Job::Alone { decide, reply }))
+        Box::pin(self.jobs.ask(|reply| Job::Alone { decide, reply }))
     }
 
     fn acquire(&self, name: &str, holder: &str, time: Duration) -> Later<'_, Acquired> {
         let (name, holder, milliseconds) = (name.into(), holder.into(), time.as_millis() as u64);
-        Box::pin(self.ask(move |reply| Job::Acquire { name, holder, milliseconds, reply }))
+        Box::pin(self.jobs.ask(move |reply| Job::Acquire { name, holder, milliseconds, reply }))
     }
 
     fn renew<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
-        Box::pin(self.ask(|reply| Job::Renew { fence: fence.clone(), reply }))
+        Box::pin(self.jobs.ask(|reply| Job::Renew { fence: fence.clone(), reply }))
     }
 
     fn release<'a>(&'a self, fence: &'a Fence) -> Later<'a, bool> {
-        Box::pin(self.ask(|reply| Job::Release { fence: fence.clone(), reply }))
+        Box::pin(self.jobs.ask(|reply| Job::Release { fence: fence.clone(), reply }))
     }
 
     fn compact(&self, through: Revision) -> Later<'_, ()> {
-        Box::pin(self.ask(move |reply| Job::Compact { through, reply }))
+        Box::pin(self.jobs.ask(move |reply| Job::Compact { through, reply }))
     }
 
     fn reindex(&self) -> Later<'_, ()> {
-        Box::pin(self.ask(|reply| Job::Reindex { reply }))
+        Box::pin(self.jobs.ask(|reply| Job::Reindex { reply }))
     }
 
     fn healthy(&self) -> Later<'_, ()> {
+        // An error tells why, and what to do about it.
         Box::pin(std::future::ready(self.shared.disk.database().map(drop)))
     }
 
     fn close(&self) -> Later<'_, ()> {
         Box::pin(async move {
-            let _ = self.jobs.send(Job::Stop);
+            self.jobs.stop();
             let thread = self.committer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
             let shared = self.shared.clone();
             blocking(move || {
@@ -228,7 +233,7 @@ impl Store for Embedded {
 impl Drop for Embedded {
     fn drop(&mut self) {
         // Without a close the committer finishes what it has and goes; the file is let go of by the last owner.
-        let _ = self.jobs.send(Job::Stop);
+        self.jobs.stop();
     }
 }
 
@@ -239,8 +244,15 @@ fn open_folder(folder: &Path) -> Result<Keys> {
 }
 
 fn fill(path: &Path, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
-    let database = file::open(&file::Place::File(path.to_owned()), 64 << 20, &Arc::default())?;
-    backup::restore::feed(input, &mut restore::Filling::new(&database)?)
+    file::make_if_missing(path)?;
+    let device: Arc<dyn Device> = Arc::new(FileDevice::at(path));
+    let durability = Durability::of(device.clone());
+    let database = file::open(&device, 64 << 20, &durability)?;
+    let filled = backup::restore::feed(input, &mut restore::Filling::new(&database)?)?;
+    drop(database);
+    // The database can't tell that it was not closed well.
+    durability.check()?;
+    Ok(filled)
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

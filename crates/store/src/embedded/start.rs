@@ -1,13 +1,16 @@
 //! Brings the store up, on the thread that will write to it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::committer::{Committer, Job};
+use super::device::Device;
 use super::disk::Disk;
-use super::file::Place;
+use super::jobs::PANICKED;
 use super::load::load;
 use super::touched::Touched;
 use super::{Settings, Shared};
@@ -22,19 +25,19 @@ use crate::memory::indexer::Indexer;
 /// All of it on one thread, because memory allocators keep what a thread has freed for that thread: what was loaded by
 /// one and replaced by another would be held twice.
 pub(crate) async fn start(
-    place: Place,
+    device: Arc<dyn Device>,
     keys: Keys,
     settings: Settings,
-    jobs: mpsc::UnboundedReceiver<Job>,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
 ) -> Result<(Arc<Shared>, JoinHandle<()>)> {
     let (up, wait) = oneshot::channel();
     let thread = std::thread::Builder::new().name("store-commit".into()).spawn(move || {
-        let committer = match open(place, &keys, settings) {
+        let committer = match open(device, &keys, settings) {
             Ok(committer) => committer,
             Err(error) => return drop(up.send(Err(error))),
         };
         match up.send(Ok(committer.shared.clone())) {
-            Ok(()) => committer.run(jobs),
+            Ok(()) => run(committer, &mut jobs),
             Err(_) => committer.shared.memory.close(),
         }
     });
@@ -44,8 +47,18 @@ pub(crate) async fn start(
     Ok((shared, thread))
 }
 
-fn open(place: Place, keys: &Keys, settings: Settings) -> Result<Committer> {
-    let disk = Arc::new(Disk::open(place, settings.cache)?);
+/// Works until it is told to stop. A panic ends the writing and is told to every writer; readers go on.
+fn run(committer: Committer, jobs: &mut mpsc::UnboundedReceiver<Job>) {
+    let shared = committer.shared.clone();
+    // Nothing of the committer is used after a panic, and what it shares is published as a whole or not at all.
+    match catch_unwind(AssertUnwindSafe(|| committer.run(jobs))) {
+        Ok(()) => shared.stopped.store(true, Ordering::Release),
+        Err(_) => shared.disk.halt(PANICKED.to_owned()),
+    }
+}
+
+fn open(device: Arc<dyn Device>, keys: &Keys, settings: Settings) -> Result<Committer> {
+    let disk = Arc::new(Disk::open(device, settings.cache)?);
     keys::adopt(&disk.metas(keys::DATA_KEYS)?, &keys.keyring)?;
     let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone());
     let loaded = load(&*disk.database()?, &indexer, &settings.window)?;
@@ -57,6 +70,6 @@ fn open(place: Place, keys: &Keys, settings: Settings) -> Result<Committer> {
         state: loaded.state,
         recent: loaded.recent,
         leases,
-        shared: Arc::new(Shared { memory, disk, settings }),
+        shared: Arc::new(Shared { memory, disk, settings, stopped: AtomicBool::new(false) }),
     })
 }

@@ -1,39 +1,105 @@
-//! The bytes under the database, and whether what was written last may count without our knowing.
+//! The bytes under the database, and what is known to be on disk of what was written to them.
 
 use std::io;
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use redb::{BackendError, StorageBackend};
 
-/// Whether a batch may have reached the disk, in the eyes of somebody who can't look. It counts once the file's head,
-/// which names it, was written and synced. Whatever fails after somebody asked for that sync leaves the question
-/// open: the sync itself, or the cutting off of the file's unused end that the database does behind it.
-#[derive(Debug, Default)]
-pub(crate) struct Doubt {
-    head_written: AtomicBool,
-    head_synced: AtomicBool,
+use super::device::Device;
+use crate::error::{Error, Result};
+
+/// What is known of the writes that were given to the operating system.
+///
+/// A batch counts once the file's header, which names it, is on disk together with the pages that it names. From the
+/// moment the header is written the kernel may put it on disk by itself, at any time and in any order, so a batch that
+/// fails later is in doubt until a sync has succeeded.
+///
+/// A sync that *failed* can't be repeated: Linux reports the error once, marks the pages clean although they never
+/// reached the disk, and goes on showing them to readers. The next sync would succeed and prove nothing. So a failed
+/// sync halts the engine for the life of the process.
+pub(crate) struct Durability {
+    device: Arc<dyn Device>,
+    header_written: AtomicBool,
+    halted: OnceLock<String>,
 }
 
-impl Doubt {
-    /// Forgets what was written so far, before the next batch.
-    pub fn clear(&self) {
-        self.head_written.store(false, Ordering::Release);
-        self.head_synced.store(false, Ordering::Release);
+impl Durability {
+    pub fn of(device: Arc<dyn Device>) -> Arc<Durability> {
+        Arc::new(Durability { device, header_written: AtomicBool::new(false), halted: OnceLock::new() })
     }
 
-    /// Whether the batch may be there though its writing failed.
-    pub fn remains(&self) -> bool {
-        self.head_synced.load(Ordering::Acquire)
+    /// Called before each batch.
+    pub fn begin(&self) {
+        self.header_written.store(false, Ordering::Release);
+    }
+
+    /// Whether the batch may be on disk, now or later, though writing it failed.
+    pub fn may_have_landed(&self) -> bool {
+        self.header_written.load(Ordering::Acquire)
+    }
+
+    /// Why no more writes are taken; `None` while they are.
+    pub fn halted(&self) -> Option<&str> {
+        self.halted.get().map(String::as_str)
+    }
+
+    /// [`Error::ReadOnly`] once the engine is halted.
+    pub fn check(&self) -> Result<()> {
+        self.halted().map_or(Ok(()), |why| Err(Error::ReadOnly(why.to_owned())))
+    }
+
+    /// Takes no more writes, for the life of the process.
+    pub fn halt(&self, why: String) {
+        if self.halted.set(why.clone()).is_ok() {
+            tracing::error!(reason = why, "the store takes no more writes");
+        }
+    }
+
+    fn sync_failed(&self, error: &io::Error) {
+        if self.halted().is_some() {
+            return;
+        }
+        let name = self.device.name();
+        // First of all: whoever opens the file next must not believe what the page cache shows.
+        if let Err(mark) = self.device.distrust(&error.to_string()) {
+            tracing::error!(
+                file = name,
+                error = %mark,
+                "the failed sync can't be noted beside the file: unmount its file system, or reboot, before the next start"
+            );
+        }
+        self.halt(format!(
+            "{name} could not be synced to disk ({error}), so it is not known what the disk holds. Reads go on from \
+             memory; check the disk, then restart the server"
+        ));
     }
 }
 
-/// A storage that notes when a batch begins to be in doubt.
-#[derive(Debug)]
+/// A storage that notes what becomes of its writes.
 pub(crate) struct Storage {
-    pub bytes: Box<dyn StorageBackend>,
-    pub doubt: Arc<Doubt>,
+    bytes: Box<dyn StorageBackend>,
+    durability: Arc<Durability>,
+}
+
+impl Storage {
+    pub fn open(durability: &Arc<Durability>) -> io::Result<Storage> {
+        Ok(Storage { bytes: durability.device.open()?, durability: durability.clone() })
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.durability.halted() {
+            Some(why) => Err(io::Error::other(why.to_owned())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Storage").field(&self.durability.device.name()).finish()
+    }
 }
 
 impl StorageBackend for Storage {
@@ -46,20 +112,20 @@ impl StorageBackend for Storage {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        self.check()?;
         self.bytes.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        // A file that grows is synced too, before the head is written: that makes nothing count.
-        if self.doubt.head_written.load(Ordering::Acquire) {
-            self.doubt.head_synced.store(true, Ordering::Release);
-        }
-        self.bytes.sync_data()
+        self.check()?;
+        self.bytes.sync_data().inspect_err(|error| self.durability.sync_failed(error))
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.check()?;
         if offset == 0 {
-            self.doubt.head_written.store(true, Ordering::Release);
+            // Before the attempt: one that fails may have written all the same.
+            self.durability.header_written.store(true, Ordering::Release);
         }
         self.bytes.write(offset, data)
     }

@@ -56,7 +56,7 @@ pub(crate) async fn commit(engine: &Etcd, transaction: Transaction) -> Result<Co
             }
             Verdict::Landed(number) => {
                 // It is written, whatever this server can show: "not available" would say that it is not.
-                shared.reached(number).await.map_err(|error| Error::Unknown(error.to_string()))?;
+                shared.reached(number).await.map_err(Error::unknown)?;
                 return Ok(plan.committed(shared.revision(number)));
             }
             Verdict::Refused(failed, number) => {
@@ -227,7 +227,7 @@ async fn send(shared: &Shared, quorum: &Quorum, plan: &Plan) -> Result<Verdict> 
     match look_out.landed() {
         Some(number) => Ok(Verdict::Landed(number)),
         None if matches!(error, super::client::Error::NoSpace { .. }) => Err(Error::Full(error.to_string())),
-        None => Err(Error::Unknown(error.to_string())),
+        None => Err(Error::unknown(error)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Chance that can be repeated: the same seed throws the same numbers.
 
 /// SplitMix64, which is enough to pick a key or a moment.
+#[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {

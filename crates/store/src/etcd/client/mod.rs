@@ -12,11 +12,9 @@ mod whole_revisions;
 #[cfg(test)]
 mod tests;
 
-/// etcd's messages, made from `proto/etcd.proto`.
+/// etcd's messages, generated from `proto/etcd.proto` by `proto/generate` (its Cargo.toml has the command).
 #[allow(clippy::all, dead_code, missing_docs, reason = "generated")]
-pub(crate) mod wire {
-    tonic::include_proto!("etcdserverpb");
-}
+pub(crate) mod wire;
 
 use std::{sync::Arc, time::Duration};
 
