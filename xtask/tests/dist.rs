@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use serde_json::{Value, json};
+
 const XTASK: &str = env!("CARGO_BIN_EXE_xtask");
 
 /// The server's binary, beside ours. `cargo test --workspace` builds it; a test of this package alone has to.
@@ -80,6 +82,7 @@ fn each_package_installs_into_an_empty_root_and_serves_from_there() {
     }
     the_archive_has_the_files_of_the_package(&find(&out, ".tar.gz"));
     the_bill_of_materials_names_what_is_linked(&find(&out, ".cdx.json"));
+    the_image_is_configured_as_the_containerfile_says(&find(&out, ".oci.tar"));
 
     // The same commit, time and binary give the same bytes.
     let again = folder.path().join("again");
@@ -123,8 +126,34 @@ fn the_archive_has_the_files_of_the_package(archive: &Path) {
     assert!(!paths.iter().any(|path| path.starts_with("etc/") || path.ends_with('/')), "{listed}");
 }
 
+fn the_image_is_configured_as_the_containerfile_says(image: &Path) {
+    let member = |path: &str| -> Value {
+        let text = run(Command::new("tar").arg("--to-stdout").arg("-xf").arg(image).arg(path));
+        serde_json::from_str(&text).unwrap()
+    };
+    let blob = |descriptor: &Value| {
+        member(&descriptor["digest"].as_str().unwrap().replace("sha256:", "blobs/sha256/"))
+    };
+    let config = blob(&blob(&member("index.json")["manifests"][0])["config"])["config"].clone();
+
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/Containerfile");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, text) = text.split_once("\nFROM scratch\n").unwrap();
+    let all =
+        |key: &'static str| text.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix(' '));
+    let one = |key: &'static str| all(key).next().unwrap();
+    let list = |key: &'static str| serde_json::from_str::<Value>(one(key)).unwrap();
+    assert_eq!(config["User"], one("USER"));
+    assert_eq!(config["Env"], json!(all("ENV").collect::<Vec<_>>()));
+    assert_eq!(config["Volumes"], json!({one("VOLUME"): {}}));
+    assert_eq!(config["ExposedPorts"], json!({one("EXPOSE"): {}}));
+    assert_eq!(config["StopSignal"], one("STOPSIGNAL"));
+    assert_eq!(config["Entrypoint"], list("ENTRYPOINT"));
+    assert_eq!(config["Cmd"], list("CMD"));
+}
+
 fn the_bill_of_materials_names_what_is_linked(file: &Path) {
-    let bill: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let bill: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     assert_eq!(bill["bomFormat"], "CycloneDX");
     let components = bill["components"].as_array().unwrap();
     let ring = components.iter().find(|component| component["name"] == "ring").unwrap();
