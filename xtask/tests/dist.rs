@@ -49,8 +49,8 @@ fn is_there(program: &str) -> bool {
 
 /// The file in a folder whose name ends so.
 fn find(folder: &Path, ending: &str) -> PathBuf {
-    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.to_string_lossy().ends_with(ending)).next().unwrap()
+    let mut paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.find(|path| path.to_string_lossy().ends_with(ending)).unwrap()
 }
 
 #[test]
