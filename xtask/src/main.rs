@@ -3,6 +3,7 @@
 
 mod bench;
 mod binaries;
+mod dist;
 mod docs;
 mod fuzz;
 mod parts;
@@ -28,6 +29,7 @@ Examples:
   cargo xtask test                        everything, as the CI runs it
   cargo xtask test --quick                format, lints and the short tests
   cargo xtask test --crash-rounds 1000    a longer crash loop
+  cargo xtask dist --check                packages: .deb, image, archive; each is installed and tried
   cargo xtask docs                        docs/cli.md and the man pages, out of the commands themselves
   cargo xtask fuzz cel --seconds 3600     an hour of input for one target
   cargo xtask bench store                 the store's speed beside bare redb and bare etcd
@@ -39,6 +41,8 @@ enum Command {
     Test(test::Options),
     /// Write the reference of the command line: docs/cli.md, and the man pages into target/man.
     Docs,
+    /// Build the packages that people install: static binary, .deb, OCI image, archive, checksums, SBOM.
+    Dist(dist::Options),
     /// Look for input that does harm, guided by coverage.
     Fuzz(fuzz::Options),
     /// Run crash loops and concurrency tests for a long time.
@@ -51,6 +55,7 @@ enum Command {
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Test(options) => test::run(&options),
+        Command::Dist(options) => dist::run(&options),
         Command::Docs => docs::run(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Soak(options) => soak::run(&options),

@@ -1,60 +1,21 @@
-//! What is packaged asks for what the binary has: every flag in the units and manifests is one of `serve`.
+//! What is packaged asks for what the binary has: flags, paths, keys, and what a supervisor is told.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use testbed::need;
+#[path = "packaging/command_lines.rs"]
+mod command_lines;
+#[path = "packaging/manifests.rs"]
+mod manifests;
 
 const GROUNDPLANE: &str = env!("CARGO_BIN_EXE_groundplane");
 
 fn packaging(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(file)
-}
-
-/// The long flags in a text.
-fn flags(text: &str) -> BTreeSet<String> {
-    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'));
-    let long = words.filter(|word| word.starts_with("--") && word.len() > 3);
-    long.map(str::to_owned).collect()
-}
-
-#[test]
-fn every_flag_that_is_packaged_is_one_of_the_server() {
-    let help = Command::new(GROUNDPLANE).args(["serve", "--help"]).output().unwrap();
-    let known = flags(&String::from_utf8(help.stdout).unwrap());
-    for (file, begins) in [
-        ("systemd/groundplane.service", "ExecStart="),
-        ("Containerfile", "CMD"),
-        ("kubernetes/servers.yaml", "        - --"),
-    ] {
-        let text = std::fs::read_to_string(packaging(file)).unwrap();
-        let lines: Vec<_> = text.lines().filter(|line| line.starts_with(begins)).collect();
-        let used = flags(&lines.join("\n"));
-        assert!(!used.is_empty(), "{file} starts the server with flags");
-        let unknown: Vec<_> = used.difference(&known).collect();
-        assert!(unknown.is_empty(), "{file} has {unknown:?}");
-    }
-}
-
-#[test]
-fn the_manifests_for_kubernetes_are_whole() {
-    let Some(kubectl) = testbed::parts::find("kubectl-1.35/kubectl") else {
-        return need::passed_over("there is no kubectl 1.35");
-    };
-    let built = Command::new(kubectl).arg("kustomize").arg(packaging("kubernetes")).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let built = String::from_utf8(built.stdout).unwrap();
-    for kind in ["Namespace", "ConfigMap", "Service", "Deployment", "PodDisruptionBudget"] {
-        assert!(built.contains(&format!("\nkind: {kind}\n")), "{kind} in {built}");
-    }
-    // What the pods refer to is there: the name of the generated map has its hash in both places.
-    let map = built.lines().find_map(|line| line.strip_prefix("  name: groundplane-")).unwrap();
-    assert_eq!(built.matches(&format!("groundplane-{map}")).count(), 3, "{built}");
 }
 
 #[test]
@@ -74,6 +35,52 @@ fn keys_are_made_once_and_kept() {
     let before = read();
     assert!(make().status.success());
     assert!(read() == before, "a second time changes nothing");
+}
+
+/// What a pod does: the files of a mounted Secret lie side by side, and others may read them.
+#[test]
+fn keys_are_taken_over_from_a_mounted_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = |words: &[&str], data: &Path| {
+        Command::new(GROUNDPLANE).arg("keys").args(words).arg("--data").arg(data).output().unwrap()
+    };
+    let (made, secret) = (folder.path().join("made"), folder.path().join("secret"));
+    assert!(keys(&[], &made).status.success());
+    std::fs::create_dir(&secret).unwrap();
+    let shared = ["sealing.keys", "signing.key", "pki/ca.pem", "pki/service-accounts.pem"];
+    for file in shared {
+        let mounted = secret.join(Path::new(file).file_name().unwrap());
+        std::fs::copy(made.join(file), &mounted).unwrap();
+        std::fs::set_permissions(&mounted, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let from = format!("--from={}", secret.display());
+    let data = folder.path().join("data");
+    // A container that is started again does it again.
+    for _ in 0..2 {
+        let taken = keys(&[&from], &data);
+        assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
+        for file in shared {
+            assert_eq!(
+                std::fs::read(data.join(file)).unwrap(),
+                std::fs::read(made.join(file)).unwrap(),
+                "{file}"
+            );
+            assert_eq!(data.join(file).metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+        }
+    }
+
+    // Keys in use are not overwritten, and a key that is missing is not made.
+    let other = folder.path().join("other");
+    assert!(keys(&[], &other).status.success());
+    let before = std::fs::read(other.join("sealing.keys")).unwrap();
+    let refused = keys(&[&from], &other);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("a different key is there already"), "{said}");
+    assert_eq!(std::fs::read(other.join("sealing.keys")).unwrap(), before);
+    std::fs::remove_file(secret.join("signing.key")).unwrap();
+    let refused = keys(&[&from], &folder.path().join("empty"));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("signing.key"), "{said}");
 }
 
 #[test]
