@@ -107,10 +107,11 @@ fn plain(path: &Path) -> PathBuf {
 
 /// What can follow `#`: the headings, as GitHub spells them.
 fn anchors(text: &str) -> BTreeSet<String> {
+    let target = Regex::new(r"\]\([^)]*\)").unwrap();
     let mut anchors = BTreeSet::new();
     for (_, line) in prose(text).filter(|(_, line)| line.starts_with('#')) {
         let title = line.trim_start_matches('#').trim();
-        let title = Regex::new(r"\]\([^)]*\)").unwrap().replace_all(title, "");
+        let title = target.replace_all(title, "");
         let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
         let slug: String = title.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
         let again = (1..).map(|count| format!("{slug}-{count}")).find(|slug| !anchors.contains(slug));
