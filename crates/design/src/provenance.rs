@@ -64,7 +64,7 @@ fn by_whom(by: &Origin, writers: &Writers) -> String {
     match writers.of_place(&by.at).filter(|writer| **writer != *by.document) {
         Some(writer) => {
             let layer = writer.layer.as_ref().map_or_else(String::new, |layer| format!(" in layer {layer}"));
-            format!("{writer} ({}){layer}, by way of {}", by.at, by.document)
+            format!("{writer} ({}){layer}, via {}", by.at, by.document)
         }
         None => by.to_string(),
     }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::{
     document::Document,
-    validate::{Severity, Told},
+    validate::{Diagnostic, Severity},
     yaml::Node,
 };
 
@@ -35,12 +35,12 @@ impl<'d> UserKinds<'d> {
     }
 
     /// What is wrong with documents of these kinds. A document of a kind without a schema is taken as it is.
-    pub fn check(&self, documents: &[Document]) -> Vec<Told> {
+    pub fn check(&self, documents: &[Document]) -> Vec<Diagnostic> {
         let mut told = Vec::new();
         for document in documents {
             let Some(schema) = self.by_schema.get(document.schema()) else { continue };
             for mistake in check::check(&document.data, schema) {
-                told.push(Told {
+                told.push(Diagnostic {
                     code: "GP6002",
                     drydock_id: None,
                     severity: Severity::Error,

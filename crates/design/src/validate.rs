@@ -12,6 +12,7 @@ mod boot_storage;
 mod cidrs;
 mod dangling_references;
 mod device_aliases;
+mod diagnostic;
 mod duplicate_addresses;
 mod finding;
 mod hostnames;
@@ -32,13 +33,12 @@ mod ranges;
 mod redfish;
 mod sizing;
 mod subnet;
-mod told;
 mod trunking;
 mod unresolved_aliases;
 mod vlans;
 
+pub use diagnostic::{Code, Diagnostic, codes, diagnose};
 pub use finding::{Finding, Report, Severity, Validator};
-pub use told::{Code, Told, codes, tell};
 
 use crate::{compile::Site, model::Design};
 

@@ -87,10 +87,10 @@ impl fmt::Display for Refusal {
                 write!(f, "{node} has no hardware profile; set one on it or on a profile it inherits from")
             }
             Self::ProfileCycle { chain } => {
-                write!(f, "host profiles inherit in a circle: {}", chain.join(" -> "))
+                write!(f, "cyclic inheritance of host profiles: {}", chain.join(" -> "))
             }
             Self::DuplicateName { document } => {
-                write!(f, "{document} is written twice; rename or remove one")
+                write!(f, "duplicate document {document}; rename or remove one")
             }
         }
     }

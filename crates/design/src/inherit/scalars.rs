@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
+    field_path::FieldPath,
     ledger::{Ledger, Manner},
-    place::Place,
 };
 use crate::model::Field;
 
@@ -33,7 +33,7 @@ impl Scalar for bool {
 
 pub(super) fn merge<T: Scalar>(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &Field<T>,
     child: &Field<T>,
 ) -> Field<T> {

@@ -115,7 +115,7 @@ fn pipeline(reading: &mut Reading, asset: &Section, key: &str, steps: &[&str]) -
     for (path, item) in list {
         let step = reading.text(item, &path);
         if step.as_ref().is_none_or(|step| !steps.contains(&step.value.as_str())) {
-            reading.misshaped(&item.at, &path, format!("a step is one of {}", steps.join(", ")));
+            reading.misshaped(&item.at, &path, format!("must be one of {}", steps.join(", ")));
         }
         pipeline.extend(step);
     }
@@ -128,7 +128,11 @@ fn permissions(reading: &mut Reading, asset: &Section) -> Field<u32> {
     let path = asset.path_of("permissions");
     let has_three_digits = written.value.as_bytes().windows(3).any(|run| run.iter().all(u8::is_ascii_digit));
     if reading.is_strict() && !has_three_digits {
-        reading.misshaped(&written.by.at, &path, format!("`{}` has not three digits", written.value));
+        reading.misshaped(
+            &written.by.at,
+            &path,
+            format!("`{}` must have at least three digits", written.value),
+        );
         return None;
     }
     match u32::from_str_radix(&written.value, 8) {

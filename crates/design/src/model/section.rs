@@ -80,7 +80,7 @@ impl Reading {
         match node.value.text().filter(|_| !node.value.is_null()) {
             Some(text) => Some(self.set(text, &node.at)),
             None => {
-                let message = format!("expected a text or a number, found {}", node.value.kind());
+                let message = format!("expected a string or a number, found {}", node.value.kind());
                 self.invalid(&node.at, &path.to_string(), message);
                 None
             }
@@ -152,7 +152,7 @@ impl<'d> Section<'d> {
         let mut strangers = self.map.entries().filter(|(key, _)| !is_known(key)).peekable();
         let Some(first) = strangers.peek().map(|(_, entry)| entry.key_at.clone()) else { return };
         let names: Vec<String> = strangers.map(|(key, _)| format!("`{key}`")).collect();
-        let message = format!("unknown field {}; known are {}", names.join(", "), known.join(", "));
+        let message = format!("unknown field {}; known fields are {}", names.join(", "), known.join(", "));
         if reading.is_strict() {
             reading.misshaped(&first, &self.path, message);
         } else {
@@ -282,7 +282,7 @@ impl<'d> Section<'d> {
             match key.as_str() {
                 Some(name) => members.push((reading.set(name.to_owned(), at), node)),
                 None => {
-                    let message = format!("the key `{key}` must be text; put it in quotes");
+                    let message = format!("the key `{key}` must be a string; quote it");
                     reading.invalid(at, &self.path, message);
                 }
             }

@@ -35,10 +35,10 @@ pub struct Space {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// It is not written as a size, or needs a space and has none.
-    #[error("`{0}` is not a size; write a number and a unit, such as 20g or 50%")]
+    #[error("`{0}` is not a size; use a number and a unit, such as 20g or 50%")]
     Invalid(String),
     /// There is less left than it asks for.
-    #[error("{asked} bytes are asked for and {available} are left")]
+    #[error("{asked} bytes requested, {available} available")]
     NotEnough {
         /// What it asks for.
         asked: u64,

@@ -108,7 +108,7 @@ fn pattern(fields: &Fields<'_>) -> Result<Option<(Regex, Position)>, Malformed> 
     let Some((text, at)) = fields.optional_text("pattern")? else { return Ok(None) };
     match Regex::new(text) {
         Ok(regex) => Ok(Some((regex, at))),
-        Err(error) => Err(Malformed::new(&at, format!("the pattern {text:?} can't be used: {error}"))),
+        Err(error) => Err(Malformed::new(&at, format!("invalid pattern {text:?}: {error}"))),
     }
 }
 
