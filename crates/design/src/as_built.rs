@@ -1,4 +1,4 @@
-//! As designed against as built: what a machine was found to be, compared with what the design says of it, field by field.
+//! Compares the detected hardware of a machine with the design, field by field.
 
 mod compare;
 mod inventory;

@@ -1,6 +1,6 @@
-//! The effective site: what a design comes to once everything is inherited and resolved.
+//! Compiles a design: the effective settings of every node after inheritance and resolution.
 //!
-//! What was designed and what it comes to are separate values; compiling changes neither the documents nor the models.
+//! The result is separate from its input: compiling changes neither the documents nor the models.
 
 mod boot_targets;
 mod drydock_json;

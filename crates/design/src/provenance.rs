@@ -1,4 +1,4 @@
-//! Values and who set them, for people and for programs.
+//! Text and JSON output of values with the document that set them.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
-//! Kinds that users define: a `deckhand/DataSchema/v1` document is the schema of the kind and version it is named after.
+//! User-defined kinds: a `deckhand/DataSchema/v1` document is the schema of the kind and version that it is named after.
 //!
-//! Documents of such kinds are configuration items of their own: found by their fields, substituted into others, and held to
-//! their schema, a JSON schema of draft 4.
+//! Documents of such kinds can be selected by field, substituted into other documents, and are validated against their
+//! JSON schema (draft 4).
 
 mod check;
 

@@ -1,7 +1,7 @@
-//! Validators: what is wrong with a design that can be read and compiled. One file per validator.
+//! Validators of a compiled design, one per file.
 //!
-//! Each has a code of its own that never changes. The original's ids, some of which name two validators, are kept beside
-//! it. No design crashes a validator, and none keeps the others from running.
+//! Each has a unique, stable code and, where Drydock has the same check, Drydock's id. A validator never panics or
+//! prevents others from running.
 
 mod addresses_in_dhcp_ranges;
 mod allowed_networks;

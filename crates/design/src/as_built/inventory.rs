@@ -1,4 +1,4 @@
-//! A Node of the inventory, as far as a design speaks of the same things.
+//! The fields of an inventory Node that are compared with a design.
 
 use serde_json::Value;
 

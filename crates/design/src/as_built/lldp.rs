@@ -1,4 +1,4 @@
-//! What a machine heard from its neighbours: which switch each of its ports is plugged into.
+//! LLDP data of a machine: the switch that each port is connected to.
 
 use super::{Comparison, Verdict};
 use crate::{

@@ -1,4 +1,4 @@
-//! What lshw saw on a machine, and what the system calls the devices that a hardware profile names.
+//! Output of lshw, and the device names of the aliases of a hardware profile.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! How far documents may grow by taking from each other: ten that each take the one before twice are a thousand
-//! times the first.
+//! Size limits of rendered documents: substitution can grow them exponentially.
 
 use super::{ProblemKind, substitute::Failure};
 use crate::yaml::{Node, Position, extent::MAX_DEPTH};

@@ -1,4 +1,4 @@
-//! Why documents can't be rendered.
+//! Errors of rendering.
 
 use std::fmt;
 

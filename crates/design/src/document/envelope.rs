@@ -1,4 +1,4 @@
-//! One document: what it is, what it is called, and what it says.
+//! One document: its schema, name and data.
 
 use std::fmt;
 
@@ -95,7 +95,7 @@ impl Document {
                 (if is_native { Envelope::Native } else { Envelope::Legacy }, legacy_schema(version, kind)?)
             }
             _ => {
-                let message = "a document needs `schema`, or `apiVersion` and `kind`".to_owned();
+                let message = "a document requires `schema`, or `apiVersion` and `kind`".to_owned();
                 return Err(refuse(&node.at, message));
             }
         };
@@ -142,7 +142,7 @@ fn name_of(node: &Node, schema: &str) -> Result<String, DocumentError> {
         return refuse(&metadata.at, format!("`metadata` must be a map, found {}", metadata.value.kind()));
     }
     let Some(name) = metadata.get("name") else {
-        return refuse(&metadata.at, format!("a document of {schema} without `metadata.name`"));
+        return refuse(&metadata.at, format!("a document of {schema} has no `metadata.name`"));
     };
     match name.value.text().filter(|_| !name.value.is_null()) {
         Some(text) => Ok(text),

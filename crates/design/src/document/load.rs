@@ -1,4 +1,4 @@
-//! Documents from bytes, files and folders.
+//! Loads documents from bytes, files and directories.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! Our own layout: one document to a file, in three folders, in our own envelope.
+//! Our directory layout: one document per file, in three directories, in our own format.
 
 use std::path::PathBuf;
 

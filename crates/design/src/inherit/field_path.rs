@@ -1,4 +1,4 @@
-//! Where a value stands in the settings, put into words only when it is told: most values change nowhere.
+//! The path of a value in the settings, formatted lazily: most values do not change.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Why a design cannot be made effective.
+//! Why a design cannot be compiled.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The scalar rule: silence inherits, `!` unsets, anything else sets. The empty text is a value.
+//! The scalar rule: an unset field inherits, `!` clears, anything else overrides. The empty string is a value.
 
 use std::fmt;
 

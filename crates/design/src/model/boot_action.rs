@@ -1,4 +1,4 @@
-//! BootAction: files, units and packages that a node gets when it is deployed.
+//! BootAction: files, systemd units and packages that are installed on nodes when they are deployed.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Asset {
     fn read(reading: &mut Reading, asset: &Section) -> Self {
         asset.only(reading, &ASSET_FIELDS);
         if !asset.has("type") {
-            reading.misshaped(&asset.at, &asset.path, "an asset must have a type".to_owned());
+            reading.misshaped(&asset.at, &asset.path, "`type` is required".to_owned());
         }
         let kind = asset.one_of(reading, "type", &["unit", "file", "pkg_list"]);
         let path = asset.text(reading, "path");
@@ -150,11 +150,7 @@ fn content(reading: &mut Reading, node: &Node, path: &str, is_package_list: bool
         Value::Map(map) => {
             let good = map.iter().all(|(_, node)| matches!(node.value, Value::String(_) | Value::Null));
             if !good {
-                reading.misshaped(
-                    &node.at,
-                    path,
-                    "the values of a map here must be text or empty".to_owned(),
-                );
+                reading.misshaped(&node.at, path, "values of this map must be strings or empty".to_owned());
             } else if !is_package_list {
                 reading.invalid(&node.at, path, "only a pkg_list has a map here".to_owned());
             }

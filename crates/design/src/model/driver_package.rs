@@ -1,4 +1,4 @@
-//! DriverPackage: drivers that the operating system does not bring, and the hardware that needs them.
+//! DriverPackage: drivers that the operating system lacks, and the hardware that needs them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! HardwareProfile: what a model of machine is, and the names its devices go by.
+//! HardwareProfile: a server model and the aliases of its devices.
 
 use std::sync::Arc;
 

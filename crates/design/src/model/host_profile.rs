@@ -1,4 +1,4 @@
-//! HostProfile: settings that several hosts share, by inheritance.
+//! HostProfile: settings that hosts inherit.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What host profiles and nodes both say: everything that is inherited.
+//! The settings that host profiles and nodes share, and that are inherited.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What no schema of the original ever checked, only its models: any scalar is text, and what is wrong is a mistake of value.
+//! Fields that Drydock's schemas do not check, only its models: any scalar is a string, and errors are value errors.
 
 use super::{
     Field, Set, Texts,

@@ -1,7 +1,7 @@
-//! What a machine is set to below its operating system: firmware, BIOS, RAID, drivers, and how its disks are treated.
+//! Machine settings below the operating system: firmware, BIOS, RAID, drivers, boot device and disk wiping.
 //!
-//! Drydock has none of this. Only documents of `design.groundplane.dev` say it: a hardware profile for a model of machine,
-//! host profiles and nodes over it.
+//! Not in Drydock: only documents of `design.groundplane.dev` have these fields. Host profiles and nodes override the
+//! hardware profile.
 
 use super::{
     Field, Set, Texts,

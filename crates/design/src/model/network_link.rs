@@ -1,4 +1,4 @@
-//! NetworkLink: how ports are bonded and trunked, and which networks they may carry.
+//! NetworkLink: bonding, trunking and allowed networks of ports.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A question over nodes: by name, tag, label or rack.
+//! Node filters: select nodes by name, tag, label or rack.
 
 use super::{
     Field, Set, Texts,

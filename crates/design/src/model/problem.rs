@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! An error or warning in a document, with its position.
 
 use std::fmt;
 

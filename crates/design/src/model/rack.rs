@@ -1,4 +1,4 @@
-//! Rack: a cabinet, its switches and where it stands.
+//! Rack: a rack with its switches and location.
 
 use std::sync::Arc;
 

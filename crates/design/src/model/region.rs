@@ -1,4 +1,4 @@
-//! Region: the site itself. A design has one; the last one written wins.
+//! Region: site-wide settings. A design has one; the last one wins.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ impl TagDefinition {
     fn read(reading: &mut Reading, tag: &Section) -> Self {
         tag.only(reading, &["tag", "definition_type", "definition"]);
         if !tag.has("definition_type") {
-            reading.invalid(&tag.at, &tag.path, "it must have `definition_type`".to_owned());
+            reading.invalid(&tag.at, &tag.path, "`definition_type` is required".to_owned());
         }
         let empty = reading.set(String::new(), &tag.at);
         Self {

@@ -69,7 +69,7 @@ impl Reading {
     /// The text of a scalar: only text where a schema asks for it, else any scalar as Python would print it.
     pub(super) fn text(&mut self, node: &Node, path: &dyn fmt::Display) -> Field<String> {
         if self.is_strict() && node.value.as_str().is_none() {
-            self.expected("text", node, path);
+            self.expected("a string", node, path);
             return None;
         }
         self.coerced(node, path)

@@ -106,7 +106,7 @@ impl StorageDevice {
                 reading.ignored(
                     &node.at,
                     &path,
-                    "a disk is a map; this text says nothing about it".to_owned(),
+                    "a disk must be a map, found a string; it is ignored".to_owned(),
                 );
                 devices.push(Self::bare(name));
             } else if let Some(device) = Section::of(reading, node, path) {
@@ -176,7 +176,7 @@ impl LogicalVolume {
 /// The name of a member of a list, by which levels of inheritance meet.
 fn named(reading: &mut Reading, member: &Section) -> Option<Set<String>> {
     if !member.has("name") {
-        reading.invalid(&member.at, &member.path, "it must have a name".to_owned());
+        reading.invalid(&member.at, &member.path, "`name` is required".to_owned());
         return None;
     }
     member.text(reading, "name")

@@ -1,4 +1,4 @@
-//! Who set each field of an object: its field managers, as `metadata.managedFields` names them.
+//! The field managers of each field of an object, from `metadata.managedFields`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A value held to a JSON schema of draft 4: the words that schemas of documents are written with.
+//! Validates a value against a JSON schema (draft 4).
 
 use regex::Regex;
 
@@ -138,7 +138,7 @@ impl<'s> Checking<'s> {
                 }
             }
             match others.filter(|_| !is_known).map(|others| (others, &others.value)) {
-                Some((_, Value::Bool(false))) => self.note(value, &path, "is not known".to_owned()),
+                Some((_, Value::Bool(false))) => self.note(value, &path, "unknown field".to_owned()),
                 Some((schema, Value::Map(_))) => self.value(value, schema, &path, depth + 1),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! No two nodes boot from one MAC address, and it is one.
+//! Boot MAC addresses are valid and unique.
 
 use std::{collections::HashMap, sync::Arc};
 

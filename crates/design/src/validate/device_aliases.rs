@@ -1,4 +1,4 @@
-//! A device that is neither an alias nor looks like a name the system gives is probably a slip of the pen.
+//! A device that is neither an alias nor looks like a device name is probably a typing mistake.
 
 use super::finding::{Findings, Validator};
 use crate::{

@@ -1,4 +1,4 @@
-//! Everything there is to say of a design, from the reading to the validators, each with a code, a place and advice.
+//! All diagnostics of a design, from parsing to the validators, each with code, position and advice.
 
 use std::{collections::HashMap, fmt};
 

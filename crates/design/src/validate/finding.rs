@@ -1,4 +1,4 @@
-//! What validators are and what they find.
+//! Validators and findings.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Every alias of a machine that was looked at stands for a device of it.
+//! Every alias matches a detected device, if hardware data is available.
 
 use super::finding::{Findings, Validator};
 use crate::{compile::Site, model::Design};

@@ -109,7 +109,7 @@ fn an_object_is_refused_for_what_its_document_is_refused_for() {
     let ground = with_site();
     let node = "apiVersion: design.groundplane.dev/v1alpha1\nkind: BaremetalNode\nmetadata: {name: n9, namespace: airsloop}\nspec: {host_profile: child}\n";
     let told = ground.told_with("apply -f -", node);
-    assert!(told.code == 1 && told.err.contains("a node needs at least one address"), "{told:?}");
+    assert!(told.code == 1 && told.err.contains("at least one address is required"), "{told:?}");
     let typo = node.replace("host_profile: child", "host_profil: child");
     let told = ground.told_with("apply -f -", &typo);
     assert!(told.code == 1 && told.err.contains("host_profil"), "{told:?}");

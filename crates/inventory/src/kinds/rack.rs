@@ -34,10 +34,10 @@ pub struct Rack {
 pub struct RackSpec {
     /// Site of the rack. Immutable. While the Site does not exist, the rack is not Ready (`SiteNotFound`).
     pub site_ref: LocalObjectReference,
-    /// Cage that the rack stands in. Free text.
+    /// Cage of the rack. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cage: Option<String>,
-    /// Row that the rack stands in. Free text.
+    /// Row of the rack. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
     /// Name on the rack's label, if it differs from the object's name. Free text.

@@ -108,9 +108,9 @@ fn structural(schema: Value, depth: usize) -> Map<String, Value> {
 /// Joins the source lines of a doc comment: `kubectl explain` would keep its line breaks. Blank lines separate paragraphs.
 fn join_description_lines(schema: &mut Map<String, Value>) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
-        let paragraphs = description.split("\n\n").map(|paragraph| {
-            paragraph.split_whitespace().collect::<Vec<&str>>().join(" ")
-        });
+        let paragraphs = description
+            .split("\n\n")
+            .map(|paragraph| paragraph.split_whitespace().collect::<Vec<&str>>().join(" "));
         *description = paragraphs.collect::<Vec<String>>().join("\n\n");
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         let Some(node) = self.get(key) else { return Ok(None) };
         match node.value.as_str() {
             Some(text) => Ok(Some((text, node.at.clone()))),
-            None => Err(wrong(node, key, "text")),
+            None => Err(wrong(node, key, "a string")),
         }
     }
 

@@ -52,7 +52,7 @@ impl Substitution {
         let substitution = Fields::of(node, "a substitution")?;
         let source = Source::read(&substitution.required_map("src")?)?;
         let Some(dest) = substitution.get("dest") else {
-            return Err(Malformed::new(&node.at, "a substitution needs `dest`"));
+            return Err(Malformed::new(&node.at, "a substitution requires `dest`"));
         };
         let destinations = match &dest.value {
             Value::List(items) => items.iter().map(Destination::read).collect::<Result<_, _>>()?,

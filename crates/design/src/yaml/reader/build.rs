@@ -135,7 +135,7 @@ impl Builder {
             return Err(too_deep(open.at));
         }
         if self.awaits_key() {
-            return Err(refuse(open.at, "a list or a map can't be a key"));
+            return Err(refuse(open.at, "a key must be a scalar, found a list or a map"));
         }
         self.open.push(open);
         Ok(())
@@ -199,7 +199,9 @@ fn key(node: &Node) -> Result<Key, YamlError> {
         Value::Int(number) => Ok(Key::Int(*number)),
         Value::Float(number) => Ok(Key::Float(text::float(*number))),
         Value::String(text) => Ok(Key::String(text.clone())),
-        Value::List(_) | Value::Map(_) => Err(refuse(node.at.clone(), "a list or a map can't be a key")),
+        Value::List(_) | Value::Map(_) => {
+            Err(refuse(node.at.clone(), "a key must be a scalar, found a list or a map"))
+        }
     }
 }
 
