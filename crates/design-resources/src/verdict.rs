@@ -43,7 +43,7 @@ pub struct Condition {
     pub last_transition_time: String,
     /// Machine-readable reason in CamelCase.
     pub reason: String,
-    /// Human-readable message.
+    /// Human-readable message that explains the status.
     pub message: String,
 }
 

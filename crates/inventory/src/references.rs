@@ -21,7 +21,7 @@ choice! {
 /// An endpoint of a Link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssetReference {
-    /// Kind of the endpoint.
+    /// Kind of the endpoint: `Site`, `Cluster` or `NetworkDevice`.
     pub kind: AssetKind,
     /// Name of the endpoint. Must not be empty.
     #[schemars(length(min = 1))]
@@ -36,7 +36,7 @@ choice! {
 /// The device that a Port belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PortDeviceReference {
-    /// Kind of the device.
+    /// Kind of the device: `Node`, `NetworkDevice` or `Rack`.
     pub kind: DeviceKind,
     /// Name of the device. Must not be empty.
     #[schemars(length(min = 1))]

@@ -47,10 +47,11 @@ pub struct Asset {
     pub data: Option<String>,
     /// For a `pkg_list`: packages by name, with their version. An empty version means any.
     pub packages: Option<BTreeMap<String, Option<String>>>,
-    /// Pipeline of transformations applied to `location` before it is fetched, such as `template`.
+    /// Transformations applied to `location` before it is fetched, in order: `template`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub location_pipeline: Option<Vec<String>>,
-    /// Pipeline of transformations applied to the content, such as `base64_decode` or `template`.
+    /// Transformations applied to the content, in order: `base64_encode`, `base64_decode`, `utf8_encode`, `utf8_decode` or
+    /// `template`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub data_pipeline: Option<Vec<String>>,
     /// File mode in octal, such as `0644`.
@@ -62,7 +63,7 @@ pub struct Asset {
 pub struct NodeFilter {
     /// How the results of the sets are combined: `intersection` or `union`.
     pub filter_set_type: Option<String>,
-    /// Sets of criteria.
+    /// Sets of criteria. Each selects nodes; `filter_set_type` combines them.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub filter_set: Option<Vec<Criteria>>,
 }

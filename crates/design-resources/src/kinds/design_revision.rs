@@ -60,7 +60,7 @@ pub struct RevisionDocument {
 /// Result of compiling a revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DesignRevisionStatus {
-    /// Counts and findings.
+    /// Counts and findings of the compiled documents.
     #[serde(flatten)]
     pub verdict: Summary,
     /// Conditions: `Compiled`, `Valid` and `Ready`.

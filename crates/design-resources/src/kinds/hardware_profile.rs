@@ -33,7 +33,7 @@ pub struct HardwareProfileSpec {
     pub boot_mode: Option<String>,
     /// How the first boot is done: `pxe`, `usb` or `hdd`.
     pub bootstrap_protocol: Option<String>,
-    /// Index of the PXE interface, as the BMC counts them from 0.
+    /// Index of the PXE interface, as the BMC counts them.
     pub pxe_interface: Option<f64>,
     /// Aliases of devices by bus address. Interfaces and storage refer to them. Names are unique.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
@@ -68,7 +68,7 @@ pub struct DeviceAlias {
     pub address: Option<String>,
     /// Type of bus: `pci` or `scsi`.
     pub bus_type: Option<String>,
-    /// Expected device model.
+    /// Expected device model. "design check-hardware" compares it with the machine.
     pub dev_type: Option<String>,
     /// MAC address, if it identifies the device.
     pub mac: Option<String>,

@@ -90,7 +90,7 @@ pub struct Partition {
     pub name: Option<String>,
     /// Size: fixed (`20g`), minimum (`>20g`) or a share of the disk (`50%`).
     pub size: Option<String>,
-    /// UUID of the partition.
+    /// UUID of the partition, as in GPT.
     pub part_uuid: Option<String>,
     /// Name of the volume group that uses the partition. Alternative to `filesystem`.
     pub volume_group: Option<String>,
@@ -136,7 +136,7 @@ pub struct FileSystem {
     pub fstype: Option<String>,
     /// Mount options. Defaults to `defaults`.
     pub mount_options: Option<String>,
-    /// UUID of the file system.
+    /// UUID of the file system, as in fstab.
     pub fs_uuid: Option<String>,
     /// Label of the file system.
     pub fs_label: Option<String>,
@@ -158,7 +158,7 @@ pub struct Platform {
 /// A kernel command-line parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelParameter {
-    /// Name of the parameter.
+    /// Name of the parameter, such as `console`. The prefix `!` removes an inherited one.
     pub name: String,
     /// Value of the parameter. `True` makes it a flag without a value.
     pub value: Option<String>,

@@ -19,7 +19,7 @@ pub struct HostProfile {
 /// Content of a host profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostProfileSpec {
-    /// Host settings.
+    /// Host settings that nodes and other profiles inherit.
     #[serde(flatten)]
     pub host: HostSettings,
 }

@@ -25,7 +25,8 @@ pub struct NetworkSpec {
     pub cidr: Option<String>,
     /// VLAN id, 1 to 4094. Unset means untagged.
     pub vlan: Option<String>,
-    /// Maximum transmission unit (MTU) in bytes. Must not exceed that of the links that carry the network.
+    /// Maximum transmission unit (MTU) in bytes, 1280 to 65536. Must not exceed that of the link on which the network is
+    /// untagged.
     pub mtu: Option<i64>,
     /// Route domain of the network. Networks of a route domain get routes to each other.
     pub routedomain: Option<String>,
@@ -34,12 +35,12 @@ pub struct NetworkSpec {
     /// Address ranges and their use.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub ranges: Option<Vec<Range>>,
-    /// Static routes.
+    /// Static routes of hosts on the network.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub routes: Option<Vec<Route>>,
     /// DHCP relay of the network.
     pub dhcp_relay: Option<DhcpRelay>,
-    /// Free labels.
+    /// Free labels of the network, as key-value pairs.
     pub labels: Option<BTreeMap<String, Option<String>>>,
     /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]

@@ -24,7 +24,7 @@ pub struct NetworkLink {
 pub struct NetworkLinkSpec {
     /// Bonding (link aggregation) of the ports.
     pub bonding: Option<Bonding>,
-    /// Maximum transmission unit (MTU) in bytes. Defaults to 1500.
+    /// Maximum transmission unit (MTU) in bytes, 1280 to 65536. Defaults to 1500.
     pub mtu: Option<i64>,
     /// Link speed, such as `auto` or `10000baset-x`. Informational.
     pub linkspeed: Option<String>,
@@ -45,9 +45,9 @@ pub struct NetworkLinkSpec {
 pub struct Bonding {
     /// Bonding mode: `disabled`, `802.3ad`, `balance-rr` or `active-backup`.
     pub mode: Option<String>,
-    /// Transmit hash policy, such as `layer3+4`. Only for `802.3ad`.
+    /// Transmit hash policy. Only for `802.3ad`. Defaults to `layer3+4`.
     pub hash: Option<String>,
-    /// LACP rate, `fast` or `slow`. Only for `802.3ad`.
+    /// LACP rate. Only for `802.3ad`. Defaults to `fast`.
     pub peer_rate: Option<String>,
     /// Link monitoring interval (MII), in milliseconds.
     pub mon_rate: Option<i64>,

@@ -37,7 +37,7 @@ pub struct RegionSpec {
 /// A tag and the hardware query that assigns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TagDefinition {
-    /// Name of the tag.
+    /// Name of the tag that matching hosts get.
     pub tag: Option<String>,
     /// Type of query. Must be `lshw_xpath`.
     pub definition_type: Option<String>,

@@ -74,7 +74,7 @@ pub struct CableSpec {
 /// One fiber or pair of a cable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lane {
-    /// One end of the lane.
+    /// One end of the lane, at one endpoint of the cable.
     pub from: LaneEnd,
     /// Other end of the lane. Must be at a different endpoint of the cable.
     pub to: LaneEnd,

@@ -58,7 +58,7 @@ pub struct InSlot {
 /// Reference to a device with slots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HolderReference {
-    /// Kind of the device.
+    /// Kind of the device: `Node` or `NetworkDevice`.
     pub kind: HolderKind,
     /// Name of the device. Must not be empty.
     #[schemars(length(min = 1))]

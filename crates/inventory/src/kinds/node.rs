@@ -83,12 +83,12 @@ choice! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hardware {
-    /// Number of CPU cores.
+    /// Number of CPU cores. At least 1.
     #[schemars(range(min = 1))]
     pub cpu_cores: i32,
     /// Instruction set of the CPUs, in the notation of Go and OCI (`GOARCH`).
     pub cpu_architecture: Architecture,
-    /// Memory in bytes.
+    /// Memory in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub memory_bytes: i64,
     /// Local disks. Names need not be unique.
@@ -109,7 +109,7 @@ pub struct Disk {
     /// Name of the disk, such as `nvme0n1`. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// Capacity in bytes.
+    /// Capacity in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub size_bytes: i64,
     /// Storage technology of the disk.

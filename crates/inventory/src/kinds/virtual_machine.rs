@@ -44,10 +44,10 @@ pub struct VirtualMachineSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Allocation {
-    /// Number of virtual CPUs.
+    /// Number of virtual CPUs. At least 1.
     #[schemars(range(min = 1))]
     pub vcpus: i32,
-    /// Memory in bytes.
+    /// Memory in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub memory_bytes: i64,
     /// Virtual disks. Names need not be unique.
