@@ -31,13 +31,13 @@ use crate::{
 pub struct Compiled {
     /// The documents as they were written.
     pub design: Design,
-    /// What they come to.
+    /// The result.
     pub outcome: Outcome,
-    /// What the validators found, if they were asked.
+    /// Findings, if validated.
     pub report: Option<Report>,
 }
 
-/// What a design comes to.
+/// The result of compiling a design.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// Some documents cannot be read; nothing was compiled.
@@ -73,7 +73,7 @@ impl Compiled {
         }
     }
 
-    /// The same, with what all validators find. A design that did not compile has nothing to validate.
+    /// Runs all validators. A design that does not compile is not validated.
     pub fn validated(mut self) -> Self {
         self.report = self.site().map(|site| validate(&self.design, site));
         self

@@ -34,7 +34,7 @@ impl<'d> UserKinds<'d> {
         self.by_schema.keys().copied()
     }
 
-    /// What is wrong with documents of these kinds. A document of a kind without a schema is taken as it is.
+    /// Validates documents of these kinds. Documents of kinds without a schema are not checked.
     pub fn check(&self, documents: &[Document]) -> Vec<Diagnostic> {
         let mut told = Vec::new();
         for document in documents {

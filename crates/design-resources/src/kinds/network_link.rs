@@ -49,11 +49,13 @@ pub struct Bonding {
     pub hash: Option<String>,
     /// LACP rate. Only for `802.3ad`. Defaults to `fast`.
     pub peer_rate: Option<String>,
-    /// Link monitoring interval (MII), in milliseconds.
+    /// Link monitoring interval (MII), in milliseconds. Defaults to 100.
     pub mon_rate: Option<i64>,
-    /// Delay before a port that came up is used, in milliseconds.
+    /// Delay before a port that came up is used, in milliseconds. Defaults to 200. Must not be less than `mon_rate` for
+    /// `802.3ad`.
     pub up_delay: Option<i64>,
-    /// Delay before a port that went down is disabled, in milliseconds.
+    /// Delay before a port that went down is disabled, in milliseconds. Defaults to 200. Must not be less than `mon_rate`
+    /// for `802.3ad`.
     pub down_delay: Option<i64>,
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// What the inventory holds of a machine.
+/// The fields of a Node of the inventory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InventoryNode {
     /// Its name.
     pub name: String,
-    /// The rack it stands in.
+    /// Rack of the node.
     pub rack: Option<String>,
     /// Its addresses and names.
     pub addresses: Vec<String>,

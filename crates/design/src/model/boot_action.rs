@@ -10,16 +10,16 @@ use super::{
 };
 use crate::yaml::{Node, Value};
 
-/// What is put on nodes when they are deployed.
+/// Assets that are installed on nodes when they are deployed.
 #[derive(Clone, Debug)]
 pub struct BootAction {
     /// The document.
     pub document: Arc<DocumentRef>,
     /// Whether the node reports how it went.
     pub signaling: bool,
-    /// What is put there, in order.
+    /// Assets, in order.
     pub assets: Vec<Asset>,
-    /// Which nodes; all unless said.
+    /// Selects the nodes; all if unset.
     pub node_filter: Option<NodeFilter>,
 }
 
@@ -28,15 +28,15 @@ pub struct BootAction {
 pub struct Asset {
     /// `unit`, `file` or `pkg_list`.
     pub kind: Field<String>,
-    /// Where it goes.
+    /// Path on the node.
     pub path: Field<String>,
     /// Where it is fetched from.
     pub location: Field<String>,
-    /// What becomes of the location before it is fetched.
+    /// Transformations of `location` before it is fetched.
     pub location_pipeline: Option<Vec<Set<String>>>,
     /// Its content, written in the document.
     pub data: Field<String>,
-    /// What becomes of the content before it is written.
+    /// Transformations of the content.
     pub data_pipeline: Option<Vec<Set<String>>>,
     /// Its mode.
     pub permissions: Field<u32>,

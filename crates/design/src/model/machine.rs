@@ -19,9 +19,9 @@ pub struct MachineSettings {
     pub raid: Vec<RaidVolume>,
     /// The driver packages it needs, by name.
     pub drivers: Vec<Set<String>>,
-    /// The disk it boots from: an alias, a RAID volume, or what the system calls it.
+    /// Boot disk: an alias, a RAID volume or a device name.
     pub boot_device: Field<String>,
-    /// What becomes of what is on its disks when it is given back.
+    /// How disks are wiped when the host is released.
     pub wipe: Field<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct RaidVolume {
     pub disks: Vec<Set<String>>,
     /// Disks that take over when one fails.
     pub spares: Vec<Set<String>>,
-    /// Its size; all there is unless said.
+    /// Size. Defaults to all available space.
     pub size: Field<String>,
 }
 

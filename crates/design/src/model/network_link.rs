@@ -8,7 +8,7 @@ use super::{
     section::{Reading, Section},
 };
 
-/// What a switch and a server have to agree on.
+/// Bonding, trunking, MTU and allowed networks of ports.
 #[derive(Clone, Debug)]
 pub struct NetworkLink {
     /// The document.

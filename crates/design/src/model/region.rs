@@ -12,9 +12,9 @@ use super::{
 pub struct Region {
     /// The document.
     pub document: Arc<DocumentRef>,
-    /// Tags that hardware earns by what it is.
+    /// Tags assigned by a query over the hardware.
     pub tag_definitions: Vec<TagDefinition>,
-    /// SSH public keys of those who may log in.
+    /// SSH public keys that are authorized on every host.
     pub authorized_keys: Vec<Set<String>>,
     /// Where packages come from; `None` leaves it to the provisioner.
     pub repositories: Option<Repositories>,
