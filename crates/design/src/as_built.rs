@@ -43,7 +43,7 @@ pub enum Verdict {
     Differs,
     /// The device is missing.
     Missing,
-    /// Nothing that was given tells of it.
+    /// Unknown: not in the given data.
     NotSeen,
 }
 
@@ -53,7 +53,7 @@ impl Verdict {
         matches!(self, Self::Differs | Self::Missing)
     }
 
-    /// In a word.
+    /// The name of the verdict.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",

@@ -26,7 +26,7 @@ use crate::{
     yaml::YamlError,
 };
 
-/// A design and what became of it.
+/// A design and the result of compiling it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The documents as they were written.

@@ -41,7 +41,7 @@ pub fn write_values(
     writeln!(out)
 }
 
-/// What stands nowhere any more.
+/// Values that were removed.
 fn removed<'e>(values: &[Explanation], effective: &'e Effective) -> Vec<&'e Change> {
     let changes = effective.ledger.levels().flat_map(Ledger::changes);
     changes

@@ -22,7 +22,7 @@ enum Command {
     Show(Show),
 }
 
-/// Show the elevation of racks: devices on both faces, free and reserved units, and power.
+/// Show the elevation of racks: devices on front and rear, free and reserved units, and power.
 ///
 /// Racks are drawn side by side, as many as fit the terminal. Racks of a row are sorted by name.
 #[derive(clap::Args, Debug)]

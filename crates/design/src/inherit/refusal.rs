@@ -13,7 +13,7 @@ pub enum Refusal {
         referrer: String,
         /// Where it refers.
         at: Origin,
-        /// The name that is not there.
+        /// The undefined name.
         missing: String,
     },
     /// `hardware_profile` of a node names nothing.
@@ -22,7 +22,7 @@ pub enum Refusal {
         node: String,
         /// The document that names it, which the node may only inherit from.
         at: Origin,
-        /// The name that is not there.
+        /// The undefined name.
         missing: String,
     },
     /// A node has no hardware profile after inheritance.

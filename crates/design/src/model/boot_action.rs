@@ -108,7 +108,7 @@ impl Asset {
     }
 }
 
-/// A step that is no text is told twice, as it has neither the type nor one of the values.
+/// A step that is not a string is reported twice: it has neither the type nor one of the values.
 fn pipeline(reading: &mut Reading, asset: &Section, key: &str, steps: &[&str]) -> Option<Vec<Set<String>>> {
     let list = asset.list(reading, key)?;
     let mut pipeline = Vec::new();

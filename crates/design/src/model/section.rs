@@ -146,7 +146,7 @@ impl<'d> Section<'d> {
         PathTo { section: &self.path, key }
     }
 
-    /// Refuses every field but these; one problem tells of all the others.
+    /// Refuses all fields but these; one problem lists all unknown ones.
     pub(super) fn only(&self, reading: &mut Reading, known: &[&str]) {
         let is_known = |key: &Key| key.as_str().is_some_and(|key| known.contains(&key));
         let mut strangers = self.map.entries().filter(|(key, _)| !is_known(key)).peekable();
@@ -194,7 +194,7 @@ impl<'d> Section<'d> {
         reading.text(node, &self.path_to(key))
     }
 
-    /// A text out of a few; another is a mistake of shape. What is no text is told twice, as it has neither the type nor
+    /// A text out of a few; another is a mistake of shape. A non-string is reported twice, as it has neither the type nor
     /// one of the values.
     pub(super) fn one_of(&self, reading: &mut Reading, key: &str, choices: &[&str]) -> Field<String> {
         let Some(text) = self.text(reading, key) else {

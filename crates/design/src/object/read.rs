@@ -165,7 +165,7 @@ fn taken(data: &mut Node, key: &str) -> Option<Node> {
     }
 }
 
-/// A value of an object, every part of it with whoever set it.
+/// A value of an object, each part with its field manager.
 fn node_of(json: &Json, owners: &Owners<'_>) -> Node {
     let at = owners.place();
     let value = match json {

@@ -19,7 +19,7 @@ pub struct Diagnostic {
     pub drydock_id: Option<&'static str>,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is.
+    /// Message that names the problem.
     pub message: String,
     /// What to do about it.
     pub advice: String,

@@ -138,7 +138,7 @@ data: {{b: 2}}
 #[test]
 fn a_missing_source_is_a_mistake_or_a_warning() {
     let text = reader("{src: {schema: a/Source/v1, name: nobody, path: .}, dest: {path: .a}}", "{a: 1}");
-    let message = "a/Reader/v1 reader takes a value from a/Source/v1 nobody, which is not there";
+    let message = "a/Reader/v1 reader takes a value from a/Source/v1 nobody, which does not exist";
     assert_eq!(problem(&text), (ProblemKind::MissingSource, format!("site.yaml:13:19: {message}")));
 
     let rendering = render_with(documents(&text), MissingSource::Warn).unwrap();

@@ -26,7 +26,7 @@ pub struct Placement {
     /// Face of the rack that the device is mounted on. Devices on the same face must not overlap. Defaults to `Front`.
     #[serde(default = "front")]
     pub face: Face,
-    /// Whether the device occupies both faces of its units. Defaults to false.
+    /// Whether the device occupies its units on front and rear. Defaults to false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_depth: Option<bool>,
     /// Name of the rack's reservation whose units the device uses. It must lie within those units. Without it, the device
@@ -41,7 +41,7 @@ fn front() -> Face {
 }
 
 impl Placement {
-    /// The units and faces that it occupies.
+    /// The units that it occupies, on one face or both.
     pub fn footprint(&self) -> Footprint {
         let face = if self.full_depth == Some(true) { None } else { Some(self.face) };
         Footprint { start: self.start_unit, end: highest_unit(self.start_unit, self.unit_height), face }

@@ -123,7 +123,7 @@ pub struct Reservation {
     /// Number of reserved rack units. The highest one must be within the rack's `heightU`.
     #[schemars(range(min = 1))]
     pub unit_height: i32,
-    /// Face that is reserved. Unset means both faces.
+    /// Face that is reserved. Unset means front and rear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub face: Option<Face>,
     /// Purpose of the reservation. Free text, at most 1024 characters.
@@ -133,7 +133,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// The units and faces that it reserves.
+    /// The units that it reserves, on one face or both.
     pub fn footprint(&self) -> Footprint {
         Footprint {
             start: self.start_unit,

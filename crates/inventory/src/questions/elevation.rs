@@ -37,7 +37,7 @@ pub struct Elevation {
     pub free_front: i32,
     /// Number of free units on the rear face.
     pub free_rear: i32,
-    /// Largest contiguous number of units free on both faces.
+    /// Largest contiguous number of units free on front and rear.
     pub largest_free: i32,
     /// Power draw and capacity.
     pub power: Power,
@@ -208,7 +208,7 @@ impl Elevation {
             lines.push(line.trim_end().to_owned());
         }
         lines.push(format!(
-            "Free: {}U front, {}U rear; largest contiguous space on both faces: {}U",
+            "Free: {}U front, {}U rear; largest contiguous space, front and rear: {}U",
             self.free_front, self.free_rear, self.largest_free
         ));
         lines.push(match self.power.budget {

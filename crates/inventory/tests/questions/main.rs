@@ -33,7 +33,7 @@ fn a_rack_shows_what_is_in_it_and_what_is_free() {
     let text = shown.text();
     assert!(text.contains(" 12  fra1-a01-node06 (fra1-com…"), "{text}");
     assert!(
-        text.contains("Free: 27U front, 30U rear; largest contiguous space on both faces: 27U"),
+        text.contains("Free: 27U front, 30U rear; largest contiguous space, front and rear: 27U"),
         "{text}"
     );
     let drawn: i64 = shown.power.feeds.iter().map(|feed| feed.drawn).sum();

@@ -32,7 +32,7 @@ text{font-size:10px;fill:#243b53}\
 .kept{fill:url(#kept);stroke:#d9a53a;stroke-dasharray:4 3}\
 .bar{fill:#e9eef3}.well{fill:#3ebd93}.much{fill:#f0b429}.over{fill:#d64545}";
 
-/// Draws racks side by side, each with both faces.
+/// Draws racks side by side, each with front and rear.
 pub fn racks(racks: &[Elevation]) -> String {
     let tallest = racks.iter().map(|rack| rack.height_u.clamp(0, HIGHEST)).max().unwrap_or(0);
     let bars = racks.iter().map(|rack| 1 + number(rack.power.feeds.len())).max().unwrap_or(0);
