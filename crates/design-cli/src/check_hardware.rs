@@ -1,4 +1,4 @@
-//! `groundplane design check-hardware`: machines as they were built, beside the site as it was designed.
+//! `groundplane design check-hardware`: compares machines with the design.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,7 +24,7 @@ use crate::{
 
 #[derive(Args)]
 #[command(
-    after_help = "Ends with 0 if every machine that was looked at is as designed, with 1 if one is not.\n\nExample:\n  \
+    after_help = "Exit code: 0 if every checked machine matches the design, 1 if not.\n\nExamples:\n  \
     groundplane design check-hardware site/ --lshw controller01=lshw.xml --inventory nodes.yaml\n  \
     groundplane design check-hardware -n airsloop"
 )]
@@ -35,23 +35,23 @@ pub(crate) struct Arguments {
     hardware: HardwareFiles,
     #[command(flatten)]
     neighbours: NeighbourFiles,
-    /// Nodes of the inventory, as `kubectl get nodes.inventory.miloapis.com -o yaml` prints them. A design on a server is
-    /// compared with the inventory there unless said.
+    /// Nodes of the inventory, as printed by `kubectl get nodes.inventory.miloapis.com -o yaml`. Defaults to the inventory of
+    /// the server, for a design on a server.
     #[arg(long, value_name = "FILE")]
     inventory: Vec<PathBuf>,
-    /// Print what agrees or was not seen as well.
+    /// Print matching and unknown fields too.
     #[arg(short, long)]
     all: bool,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
     output: Form,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// For people.
+    /// Text.
     Text,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -59,8 +59,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let asks_server = arguments.sources.is_server() && arguments.inventory.is_empty();
     let has_files = !arguments.hardware.is_empty() || !arguments.neighbours.is_empty();
     if !has_files && arguments.inventory.is_empty() && !asks_server {
-        let advice =
-            "there is nothing to compare with; give --lshw NODE=FILE, --lldp NODE=FILE or --inventory FILE";
+        let advice = "no hardware data; pass --lshw NODE=FILE, --lldp NODE=FILE or --inventory FILE";
         return Err(Trouble::Asked(advice.to_owned()));
     }
     let documents = arguments.sources.read(streams)?.documents;
@@ -99,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         }
     }
     for stranger in listed.keys() {
-        streams.note(format_args!("the inventory has a node {stranger} that the design does not"));
+        streams.note(format_args!("node {stranger} of the inventory is not in the design"));
     }
     let is_well = found.iter().all(|(_, fields)| fields.iter().all(|one| !one.verdict.is_bad()));
     match arguments.output {
@@ -118,7 +117,7 @@ impl Arguments {
         for (node, fields) in found {
             let bad = fields.iter().filter(|one| one.verdict.is_bad()).count();
             let seen = fields.iter().filter(|one| one.verdict != Verdict::NotSeen).count();
-            writeln!(streams.out, "{node}: {bad} of {seen} fields are not as designed")?;
+            writeln!(streams.out, "{node}: {bad} of {seen} fields differ from the design")?;
             for one in fields.iter().filter(|one| self.all || one.verdict.is_bad()) {
                 let built = one.built.as_deref().unwrap_or("-");
                 let verdict = one.verdict.as_str();
@@ -147,7 +146,7 @@ fn as_json(found: &[(&str, Vec<Comparison>)]) -> Value {
     json!({ "nodes": nodes.collect::<Value>() })
 }
 
-/// Nodes by name, from files of one object, several documents, or a list.
+/// Nodes by name, from files with objects or lists.
 fn inventory(files: &[PathBuf]) -> Result<HashMap<String, InventoryNode>, Trouble> {
     let mut nodes = HashMap::new();
     for file in files {

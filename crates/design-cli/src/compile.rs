@@ -1,4 +1,4 @@
-//! `groundplane design compile`: what a site comes to.
+//! `groundplane design compile`: the effective settings of every node.
 
 use clap::{Args, ValueEnum};
 use design::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(after_help = "Ends with 0 if the site compiles, with 1 if it does not.\n\nExamples:\n  \
+#[command(after_help = "Exit code: 0 if the design compiles, 1 if not.\n\nExamples:\n  \
     groundplane design compile site.yaml -o tree\n  \
     groundplane design compile treasuremap --site airsloop -o drydock-json\n  \
     groundplane design compile site/ --lshw controller01=lshw.xml -o drydock-json\n  \
@@ -25,28 +25,28 @@ pub(crate) struct Arguments {
     sources: Sources,
     #[command(flatten)]
     hardware: HardwareFiles,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Tree)]
     output: Form,
-    /// Leave the validators out of `drydock-json`: its messages are then of the reading only.
+    /// Do not run the validators for `drydock-json`: report parse errors only.
     #[arg(long)]
     no_validate: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// Every value of every node, and who set it.
+    /// Text: every value of every node, and the document that set it.
     Tree,
-    /// The same for programs.
+    /// JSON.
     Json,
-    /// The same as YAML.
+    /// YAML.
     Yaml,
-    /// The shape in which Drydock prints a design, secrets included.
+    /// The JSON format of Drydock, including secrets.
     DrydockJson,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    // Drydock prints what it would use, secrets included.
+    // Drydock's format includes secrets.
     let secrecy = match arguments.output {
         Form::DrydockJson => Secrecy::Read,
         Form::Tree | Form::Json | Form::Yaml => Secrecy::Hidden,
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     Ok(Ended::Well)
 }
 
-/// Says why there is no effective site.
+/// Prints why the design does not compile.
 pub(crate) fn refused(compiled: &Compiled, streams: &mut Streams<'_>) -> Ended {
     for outcome in compiled.design.outcomes.iter().filter(|outcome| !outcome.is_accepted()) {
         for problem in outcome.problems.iter().filter(|problem| problem.fault.refuses()) {

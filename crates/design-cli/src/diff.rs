@@ -1,4 +1,4 @@
-//! `groundplane design diff`: which nodes differ between two states of a site, and in what.
+//! `groundplane design diff`: compares two states of a design node by node.
 
 use std::path::PathBuf;
 
@@ -15,38 +15,38 @@ use serde_json::json;
 use crate::{
     compile::refused,
     outcome::{Ended, Streams, Trouble},
-    server::{Place, Secrecy, State},
+    server::{Secrecy, ServerDesign, State},
     sources::Layers,
 };
 
 #[derive(Args)]
 #[command(
-    after_help = "A state is a file or folder, or one of the design on the server: @3 is a revision, @live what is in force, \
-    @documents the documents as they are. Without any, what is in force is compared with the documents; with one, the documents \
-    with it.\n\nEnds with 0 if no node differs, with 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/\n  \
+    after_help = "A state is a file or directory, or a state of the design on the server: @3 (a revision), @live (the active \
+    revision) or @documents (the current documents). Without arguments, @live is compared with @documents; with one, @documents \
+    is compared with it.\n\nExit code: 0 if no node differs, 1 if one does.\n\nExamples:\n  groundplane design diff before/ after/\n  \
     groundplane design diff -n airsloop @3 @4\n  groundplane design diff -n airsloop site/"
 )]
 pub(crate) struct Arguments {
-    /// The earlier state, and the later one.
+    /// Earlier and later state.
     #[arg(value_name = "STATE", num_args = 0..=2)]
     states: Vec<String>,
     #[command(flatten)]
     layers: Layers,
-    /// The design on the server; the only one of the namespace unless said.
+    /// Design on the server. Defaults to the only one of the namespace.
     #[arg(long, value_name = "NAME")]
     design: Option<String>,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
     output: Form,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// For people.
+    /// Text.
     Text,
-    /// For programs.
+    /// JSON.
     Json,
-    /// The same as YAML.
+    /// YAML.
     Yaml,
     /// The names of the nodes.
     Name,
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let is_mixed = before.starts_with('@') != after.starts_with('@');
     let mut state = |text: &str| -> Result<Compiled, Trouble> {
         let mut documents = arguments.documents(text, streams)?;
-        // What a server keeps apart is not compared with what a file holds: who may see the one may not see the other.
+        // Secrets of files are not compared with those of a server: the user may not be allowed to read the latter.
         if is_mixed {
             documents.iter_mut().for_each(without_secrets);
         }
@@ -93,12 +93,12 @@ impl Arguments {
             return Ok(self.layers.read(&[PathBuf::from(text)], streams)?.documents);
         };
         let state: State = state.parse().map_err(Trouble::Asked)?;
-        let place = Place::find(self.design.as_deref(), streams)?;
+        let place = ServerDesign::find(self.design.as_deref(), streams)?;
         Ok(place.read(state, Secrecy::Hidden, streams)?.documents)
     }
 }
 
-/// Puts one text where secrets are.
+/// Replaces secrets with a placeholder.
 fn without_secrets(document: &mut Document) {
     let Yaml::Map(data) = &mut document.data.value else { return };
     let Some(Node { value: Yaml::Map(oob), .. }) = data.get_mut("oob") else { return };

@@ -1,4 +1,4 @@
-//! `groundplane design documents`: the documents of a site, of any kind, by what they hold.
+//! `groundplane design documents`: lists documents by kind, name and values.
 
 use clap::{Args, ValueEnum};
 use design::{document::Document, yaml::Node};
@@ -15,33 +15,33 @@ use crate::{
 pub(crate) struct Arguments {
     #[command(flatten)]
     sources: Sources,
-    /// Only documents of this kind, such as `Network` or `pegleg/SoftwareVersions/v1`.
+    /// List only documents of this kind, such as `Network` or `pegleg/SoftwareVersions/v1`.
     #[arg(short, long)]
     kind: Option<String>,
-    /// Only documents of this name. (`-n` is the namespace, for all commands.)
+    /// List only documents with this name. (`-n` is the namespace.)
     #[arg(long)]
     name: Option<String>,
-    /// Only documents whose data hold this value at this path; all that are given must hold.
+    /// List only documents with this value at this path. Repeat it for several conditions, which must all match.
     #[arg(short = 'w', long = "where", value_name = "PATH=VALUE", value_parser = path_and_value)]
     conditions: Vec<(String, String)>,
-    /// Print only what stands at this path of the data.
+    /// Print only the value at this path.
     #[arg(short, long, value_name = "PATH")]
     field: Option<String>,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Name)]
     output: Form,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// Schema, name and place.
+    /// Schema, name and file position.
     Name,
-    /// The documents.
+    /// The documents as JSON.
     Json,
 }
 
 fn path_and_value(text: &str) -> Result<(String, String), String> {
-    let (path, value) = text.split_once('=').ok_or("write a path and a value, as in metadata.rack=rack1")?;
+    let (path, value) = text.split_once('=').ok_or("use PATH=VALUE, such as metadata.rack=rack1")?;
     Ok((path.to_owned(), value.to_owned()))
 }
 
@@ -86,7 +86,7 @@ impl Arguments {
     }
 }
 
-/// Whether a value stands at a path, or in the list there.
+/// Whether the value at a path, or an item of the list there, equals `value`.
 fn holds(data: &Node, path: &str, value: &str) -> bool {
     let Some(found) = at(data, path) else { return false };
     match found.value.as_list() {
@@ -95,7 +95,7 @@ fn holds(data: &Node, path: &str, value: &str) -> bool {
     }
 }
 
-/// What stands at a path such as `interfaces.bond0.networks[0]`; names may hold dots.
+/// The value at a path such as `interfaces.bond0.networks[0]`. Names may contain dots.
 fn at<'d>(data: &'d Node, path: &str) -> Option<&'d Node> {
     if path.is_empty() {
         return Some(data);

@@ -1,4 +1,4 @@
-//! `groundplane design effective`: one node or host profile, and who set each of its values.
+//! `groundplane design effective`: the effective settings of a node or host profile.
 
 use clap::{Args, ValueEnum};
 use design::{
@@ -18,24 +18,24 @@ use crate::{
 #[command(after_help = "Examples:\n  groundplane design effective controller01 site/\n  \
     groundplane design effective controller01 -n airsloop --at live")]
 pub(crate) struct Arguments {
-    /// The name of a node, or of a host profile.
+    /// Name of a node or host profile.
     name: String,
     #[command(flatten)]
     sources: Sources,
     #[command(flatten)]
     hardware: HardwareFiles,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Tree)]
     output: Form,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// For people.
+    /// Text with the document that set each value.
     Tree,
-    /// For programs.
+    /// JSON.
     Json,
-    /// The same as YAML.
+    /// YAML.
     Yaml,
 }
 
@@ -77,5 +77,5 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
 fn unknown(name: &str, site: &Site) -> String {
     let nodes: Vec<&str> = site.nodes.iter().map(|node| node.name()).take(12).collect();
     let more = if site.nodes.len() > nodes.len() { ", …" } else { "" };
-    format!("the site has no node and no host profile `{name}`; its nodes are {}{more}", nodes.join(", "))
+    format!("no node or host profile is named `{name}`; its nodes are {}{more}", nodes.join(", "))
 }

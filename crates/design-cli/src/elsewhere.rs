@@ -1,4 +1,4 @@
-//! Designs that are elsewhere: references to them, and who asks for them.
+//! Remote designs: URLs and credentials.
 
 use std::path::{Path, PathBuf};
 
@@ -11,24 +11,24 @@ use design::document::{DesignReference, Fetch};
 
 use crate::outcome::{Streams, Trouble};
 
-/// Who asks where a design is fetched from.
+/// Credentials for remote designs.
 #[derive(Args, Clone)]
 pub(crate) struct Credentials {
-    /// The Secret, in the namespace on the server, with the `token`, or the `username` and `password`, for what is fetched.
+    /// Secret, in the namespace on the server, with `token`, or `username` and `password`, for remote designs.
     #[arg(long, value_name = "SECRET")]
     credentials: Option<String>,
 }
 
-/// Where documents are.
+/// The location of documents.
 pub(crate) enum Located {
-    /// On this machine.
+    /// A local path.
     Here(PathBuf),
-    /// They were fetched: what messages call them, and their bytes.
+    /// Fetched: name for messages, and content.
     Fetched(String, Vec<u8>),
 }
 
 impl Credentials {
-    /// Paths as they are given; `file:///path` is one too. Other references are fetched.
+    /// Returns local paths and `file://` URLs as they are, and fetches other URLs.
     pub(crate) fn locate(&self, path: &Path, streams: &mut Streams<'_>) -> Result<Located, Trouble> {
         let Some(text) = path.to_str().filter(|text| text.contains("://")) else {
             return Ok(Located::Here(path.to_owned()));
@@ -46,7 +46,7 @@ impl Credentials {
         Ok(Located::Fetched(reference.to_string(), bytes))
     }
 
-    /// What the reference says itself counts before the Secret, and that before the environment.
+    /// Credentials of the URL take precedence over the Secret, and that over the environment.
     fn proof(
         &self,
         from: &Fetch,

@@ -1,4 +1,4 @@
-//! `groundplane design explain`: the page about a code.
+//! `groundplane design explain`: documentation of a finding code.
 
 use clap::Args;
 use design::validate::codes;
@@ -9,9 +9,9 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundplane design explain DD2003")]
+#[command(after_help = "Examples:\n  groundplane design explain\n  groundplane design explain GP2003")]
 pub(crate) struct Arguments {
-    /// The code, such as GP2005; without one all are listed.
+    /// Code, such as GP2005. Without it, all codes are listed.
     code: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let page = pages::PAGES.iter().find(|(code, _)| *code == asked);
     let Some((_, page)) = page else {
         return Err(Trouble::Asked(format!(
-            "there is no code {asked}; `groundplane design explain` lists all"
+            "unknown code {asked}; list all codes with `groundplane design explain`"
         )));
     };
     write!(streams.out, "{page}")?;

@@ -1,4 +1,4 @@
-//! `--lshw NODE=FILE`, `--lldp NODE=FILE`: what was seen of machines, from files.
+//! `--lshw NODE=FILE` and `--lldp NODE=FILE`: hardware data of machines from files.
 
 use std::{
     collections::HashMap,
@@ -15,18 +15,18 @@ use design::{
 
 use crate::outcome::Trouble;
 
-/// What lshw wrote, per node.
+/// Output of lshw per node.
 #[derive(Args, Clone)]
 pub(crate) struct HardwareFiles {
-    /// What `lshw -xml` wrote on a node; `*` stands for every node that has none of its own.
+    /// Output of `lshw -xml` of a node. `*` stands for every node without its own file.
     #[arg(long, value_name = "NODE=FILE", value_parser = node_and_file)]
     lshw: Vec<(String, PathBuf)>,
 }
 
-/// What machines heard from their neighbours, from files.
+/// Output of lldpctl per node.
 #[derive(Args, Clone)]
 pub(crate) struct NeighbourFiles {
-    /// What `lldpctl -f xml` wrote on a node.
+    /// Output of `lldpctl -f xml` of a node.
     #[arg(long, value_name = "NODE=FILE", value_parser = node_and_file)]
     lldp: Vec<(String, PathBuf)>,
 }
@@ -40,7 +40,7 @@ impl NeighbourFiles {
         let mut heard = HashMap::new();
         for (node, file) in &self.lldp {
             let xml = fs::read_to_string(file).map_err(|source| Trouble::file("read", file, source))?;
-            let refuse = |_| Trouble::Asked(format!("{}: not the XML that lldpctl writes", file.display()));
+            let refuse = |_| Trouble::Asked(format!("{}: not the XML output of lldpctl", file.display()));
             heard.insert(node.clone(), Lldp::parse(&xml).map_err(refuse)?);
         }
         Ok(heard)
@@ -50,7 +50,7 @@ impl NeighbourFiles {
 fn node_and_file(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((node, file)) if !node.is_empty() && !file.is_empty() => Ok((node.to_owned(), file.into())),
-        _ => Err("write the node's name and the file, as in --lshw controller01=controller01.xml".to_owned()),
+        _ => Err("use NODE=FILE, such as --lshw controller01=controller01.xml".to_owned()),
     }
 }
 
@@ -69,7 +69,7 @@ impl HardwareFiles {
         let (all, named): (Vec<_>, Vec<_>) = self.lshw.iter().partition(|(node, _)| node == "*");
         for (node, file) in named {
             if !nodes.contains(&node.as_str()) {
-                return Err(Trouble::Asked(format!("--lshw {node}=…: the site has no node {node}")));
+                return Err(Trouble::Asked(format!("--lshw {node}=…: the design has no node {node}")));
             }
             inputs.insert(node.clone(), seen(file)?);
         }
@@ -86,7 +86,6 @@ impl HardwareFiles {
 fn seen(file: &Path) -> Result<Lshw, Trouble> {
     let bytes = fs::read(file).map_err(|source| Trouble::file("read", file, source))?;
     let refuse = |why: &dyn std::fmt::Display| Trouble::Asked(format!("{}: {why}", file.display()));
-    let xml =
-        String::from_utf8(bytes).map_err(|_| refuse(&"not the XML that lshw writes: it is not UTF-8"))?;
+    let xml = String::from_utf8(bytes).map_err(|_| refuse(&"not the XML output of lshw: it is not UTF-8"))?;
     Lshw::parse(&xml).map_err(|error| refuse(&error))
 }

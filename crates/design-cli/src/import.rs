@@ -1,4 +1,4 @@
-//! `groundplane design import`: a site, rendered, brought onto a server or into three folders.
+//! `groundplane design import`: renders a design and imports it into a server or a directory.
 
 mod to_folder;
 mod to_server;
@@ -14,25 +14,25 @@ use crate::{
 
 #[derive(Args)]
 #[command(
-    after_help = "On the server every document becomes an object of the namespace, and all of them one commit. Secrets of BMCs go \
-    into Secrets.\nA folder gets the folders `formation` (what is of this site: networks, racks, nodes), `hardware` \
-    (models of machine) and `profiles` (what hosts share).\n\nExamples:\n  \
+    after_help = "On the server, every document becomes an object in the namespace, in one commit. BMC passwords become \
+    Secrets.\nWith --to, documents are written to the subdirectories `formation` (networks, racks, nodes), `hardware` \
+    (hardware profiles) and `profiles` (host profiles).\n\nExamples:\n  \
     groundplane design import site/ -n airsloop --dry-run\n  \
     groundplane design import treasuremap --site airsloop -n airsloop\n  \
     groundplane design import addresses.yaml -n airsloop --source ipam\n  \
     groundplane design import treasuremap --site airsloop --to airsloop"
 )]
 pub(crate) struct Arguments {
-    /// Files, folders (read at any depth), the root of an Airship repository, or a reference such as
+    /// Files, directories (read recursively), the root of an Airship repository, or a URL such as
     /// `deckhand+https://…`.
     #[arg(required = true, value_name = "FILE|DIR")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     layers: Layers,
-    /// Write it into this folder instead; it is made, and must be empty.
+    /// Write into this directory instead of the server. It is created, and must be empty.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Write into a folder that is not empty: files of the same name are written over.
+    /// Write into a directory that is not empty, overwriting files of the same name.
     #[arg(long, requires = "to")]
     force: bool,
     #[command(flatten)]

@@ -1,7 +1,6 @@
-//! The commands under `groundplane design`: they read a site from files, and need no server; without files they ask one.
+//! The commands under `groundplane design`. They read a design from files without a server, or from a server without files.
 //!
-//! One file per command, named as it is typed. Every command takes the streams it writes to, and answers with what the shell
-//! shall see: 0 when all is well, 1 when the design is not, 2 when it could not be looked at.
+//! One file per command. Exit codes: 0 for success, 1 for a design with errors or differences, 2 if the command failed.
 
 mod check_hardware;
 mod compile;
@@ -24,7 +23,7 @@ pub use outcome::{Ended, Streams};
 
 use clap::{Args, Subcommand};
 
-/// Arguments of `groundplane design`.
+/// Compile, validate and compare site designs, from files or on a server.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -33,25 +32,25 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Print what a site comes to: every node with all that it inherits.
+    /// Compile a site design and print the effective settings of every node.
     Compile(compile::Arguments),
-    /// Say what is wrong with a site, with file and line.
+    /// Validate a site design; report errors and warnings with file and line.
     Validate(validate::Arguments),
-    /// Print one node or host profile, and who set each of its values.
+    /// Print the effective settings of a node or host profile, and which document set each.
     Effective(effective::Arguments),
-    /// Say which nodes differ between two states of a site, and in what.
+    /// Compare two states of a design node by node.
     Diff(diff::Arguments),
-    /// List the documents of a site, of any kind, by what they hold.
+    /// List the documents of a design, filtered by kind, name and values.
     Documents(documents::Arguments),
-    /// Bring a site: onto the server in one commit, or rendered into three folders.
+    /// Import a design into the server in one commit, or render it into a directory.
     Import(import::Arguments),
-    /// Keep the documents on the server as a revision, and put it in force.
+    /// Create a revision of the documents on the server and activate it.
     Promote(promote::Arguments),
-    /// Put an earlier revision in force again.
+    /// Activate an earlier revision.
     Rollback(rollback::Arguments),
-    /// Compare machines as they were built with the site as it was designed.
+    /// Compare the hardware of machines with the design.
     CheckHardware(check_hardware::Arguments),
-    /// Print the page about a code that `validate` told.
+    /// Explain a finding code of "validate".
     Explain(explain::Arguments),
 }
 

@@ -1,4 +1,4 @@
-//! How a command ends, and where it writes.
+//! Exit status and output streams of a command.
 
 use std::{
     error::Error,
@@ -11,19 +11,19 @@ use cli::{Global, Refused, Server, fetch::NotFetched};
 use design::{deckhand::Problem, document::LoadError};
 use thiserror::Error as ThisError;
 
-/// How a command ended, as the shell sees it.
+/// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All is well: 0.
+    /// Success: exit code 0.
     Well,
-    /// The command did its work, and what it looked at is not well, or differs: 1.
+    /// The design has errors or differences: exit code 1.
     NotWell,
-    /// The command could not do its work: 2.
+    /// The command failed: exit code 2.
     InTrouble,
 }
 
 impl Ended {
-    /// Well or not.
+    /// Success, or exit code 1.
     pub(crate) fn well_if(well: bool) -> Self {
         if well { Self::Well } else { Self::NotWell }
     }
@@ -39,18 +39,18 @@ impl Termination for Ended {
     }
 }
 
-/// Where a command writes, and the server it asks, should it ask one.
+/// Output streams of a command, and its connection to a server.
 pub struct Streams<'s> {
-    /// What was asked for.
+    /// Standard output.
     pub out: &'s mut dyn Write,
-    /// What is said beside it.
+    /// Standard error.
     pub err: &'s mut dyn Write,
     global: Global,
     server: Option<Server>,
 }
 
 impl<'s> Streams<'s> {
-    /// Streams, and how a server is reached.
+    /// Streams with the options of the server connection.
     pub fn new(out: &'s mut dyn Write, err: &'s mut dyn Write, global: Global) -> Streams<'s> {
         Streams { out, err, global, server: None }
     }
@@ -66,13 +66,13 @@ impl<'s> Streams<'s> {
 }
 
 impl Streams<'_> {
-    /// Says something beside the output. That nobody listens there changes nothing.
+    /// Prints a note to standard error. Write errors are ignored.
     pub(crate) fn note(&mut self, note: impl fmt::Display) {
         let _ = writeln!(self.err, "{note}");
     }
 
     pub(crate) fn trouble(&mut self, trouble: &Trouble) -> Ended {
-        // Who stops listening, as `head` does, has seen enough.
+        // A closed pipe, as with `head`, is no error.
         if matches!(trouble, Trouble::Write(error) if error.kind() == io::ErrorKind::BrokenPipe) {
             return Ended::Well;
         }
@@ -91,43 +91,43 @@ impl Streams<'_> {
     }
 }
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug, ThisError)]
 pub(crate) enum Trouble {
-    /// The documents can't be read.
+    /// The documents cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The layers can't be put together.
-    #[error("the layers cannot be put together:\n{}", lines(.0))]
+    /// The layers cannot be rendered.
+    #[error("cannot render the layers:\n{}", lines(.0))]
     Layers(Vec<Problem>),
-    /// A document of the design lacks what it takes from another.
+    /// The source of a substitution is missing.
     #[error(
-        "what documents of the design take from others is not there:\n  {}\nadd the missing documents, or say \
-         --allow-missing-sources to go on without",
+        "sources of substitutions are missing:\n  {}\nadd the missing documents, or pass \
+        --allow-missing-sources to continue without them",
         .0.join("\n  ")
     )]
     MissingSources(Vec<String>),
-    /// A file can't be read or written.
+    /// A file cannot be read or written.
     #[error("{tried}")]
     File {
-        /// What was tried, on which file.
+        /// The operation and the file.
         tried: String,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// The server did not do what was asked of it.
+    /// The server refused a request.
     #[error(transparent)]
     Server(#[from] Refused),
-    /// A design that is elsewhere is not to be had.
+    /// A remote design cannot be fetched.
     #[error(transparent)]
     Elsewhere(#[from] NotFetched),
-    /// The arguments do not fit the site.
+    /// The arguments are invalid.
     #[error("{0}")]
     Asked(String),
-    /// The output can't be written.
+    /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[from] io::Error),
-    /// The output can't be made JSON.
+    /// The output cannot be converted to JSON.
     #[error("cannot write the output as JSON")]
     Json(#[from] serde_json::Error),
 }

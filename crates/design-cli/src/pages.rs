@@ -1,4 +1,4 @@
-//! The pages about codes, as the documentation has them.
+//! The documentation pages of the finding codes.
 
 /// A code and its page.
 pub(crate) const PAGES: [(&str, &str); 39] = [

@@ -1,4 +1,4 @@
-//! `groundplane design promote`: the documents on the server as a revision, put in force.
+//! `groundplane design promote`: creates a revision of the documents on the server and activates it.
 
 use clap::Args;
 use design::{
@@ -11,38 +11,38 @@ use serde_json::{Value, json};
 use crate::{
     compile::refused,
     outcome::{Ended, Streams, Trouble},
-    server::{Place, Secrecy, State, commit, kept},
+    server::{Secrecy, ServerDesign, State, commit, kept},
 };
 
-/// How often another number is tried when somebody else promotes at the same time.
-const MOST_TRIES: usize = 8;
+/// Maximum number of attempts when somebody else promotes at the same time.
+const MAX_ATTEMPTS: usize = 8;
 
 #[derive(Args)]
 #[command(
-    after_help = "A revision is a copy of the documents that never changes. One revision is in force; whoever builds the site goes by \
-    it.\n\nExamples:\n  groundplane design promote -n airsloop -m 'third rack'\n  \
+    after_help = "A revision is an immutable snapshot of the documents. The active revision is the one that the site is built \
+    from.\n\nExamples:\n  groundplane design promote -n airsloop -m 'third rack'\n  \
     groundplane design promote -n airsloop --dry-run\n  groundplane design promote -n airsloop --revision 3"
 )]
 pub(crate) struct Arguments {
-    /// The design; the only one of the namespace unless said.
+    /// Name of the design. Defaults to the only one of the namespace.
     #[arg(value_name = "NAME")]
     design: Option<String>,
-    /// Put this revision in force, instead of making one of the documents.
+    /// Activate this existing revision instead of creating one.
     #[arg(long, value_name = "NUMBER")]
     revision: Option<i64>,
-    /// Put it in force though it has errors.
+    /// Activate the revision even if it has errors.
     #[arg(long)]
     allow_errors: bool,
-    /// Say which nodes it would reach; do nothing.
+    /// Show the affected nodes without changing anything.
     #[arg(long)]
     dry_run: bool,
-    /// Why, for the revision and the history.
+    /// Message of the revision, also recorded in the change history.
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let place = Place::find(arguments.design.as_deref(), streams)?;
+    let place = ServerDesign::find(arguments.design.as_deref(), streams)?;
     let state = arguments.revision.map_or(State::Documents, State::Revision);
     let changed = reached(&place, state, arguments.dry_run, streams)?;
     if arguments.dry_run {
@@ -51,19 +51,19 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let Some(number) = arguments.revision else { return make(arguments, &place, changed, streams) };
     let items = vec![in_force(&place, number, arguments.allow_errors)];
     commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams)?;
-    writeln!(streams.out, "revision {number} of {} is in force{changed}", place.name)?;
+    writeln!(streams.out, "revision {number} of {} is now active{changed}", place.name)?;
     Ok(Ended::Well)
 }
 
-/// A revision of the documents as they are; the newest one, if it holds them already.
+/// Creates a revision of the current documents, or reuses the latest one if it is identical.
 fn make(
     arguments: &Arguments,
-    place: &Place,
+    place: &ServerDesign,
     changed: String,
     streams: &mut Streams<'_>,
 ) -> Result<Ended, Trouble> {
     let documents = documents(&place.objects_at(State::Documents, streams)?);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let newest = place.revisions(streams)?.pop();
         let number = newest.as_ref().and_then(|newest| newest["spec"]["number"].as_i64()).unwrap_or(0);
         let is_kept = newest.is_some_and(|newest| newest["spec"]["documents"] == documents);
@@ -80,15 +80,15 @@ fn make(
             Err(Trouble::Server(refused)) if refused.code == 409 => {}
             Err(trouble) => return Err(trouble),
             Ok(_) => {
-                writeln!(streams.out, "revision {number} of {} is in force{changed}", place.name)?;
+                writeln!(streams.out, "revision {number} of {} is now active{changed}", place.name)?;
                 return Ok(Ended::Well);
             }
         }
     }
-    Err(Trouble::Asked("others keep promoting this design; try again".to_owned()))
+    Err(Trouble::Asked("the design is being promoted by somebody else; try again".to_owned()))
 }
 
-/// Documents as a revision keeps them.
+/// Documents in the format of a revision.
 fn documents(objects: &[Value]) -> Value {
     let mut documents: Vec<Value> = objects
         .iter()
@@ -106,8 +106,8 @@ fn documents(objects: &[Value]) -> Value {
     documents.into()
 }
 
-/// The item that puts a revision in force.
-pub(crate) fn in_force(place: &Place, number: i64, allow_errors: bool) -> Value {
+/// The transaction item that activates a revision.
+pub(crate) fn in_force(place: &ServerDesign, number: i64, allow_errors: bool) -> Value {
     let mut spec = json!({"revision": number});
     if allow_errors {
         spec["allowErrors"] = json!(true);
@@ -122,9 +122,9 @@ pub(crate) fn in_force(place: &Place, number: i64, allow_errors: bool) -> Value 
     })
 }
 
-/// How many nodes differ from what is in force, as a clause; told in full on request.
+/// The number of nodes that differ from the active revision, as a clause. Prints all differences if `in_full`.
 pub(crate) fn reached(
-    place: &Place,
+    place: &ServerDesign,
     to: State,
     in_full: bool,
     streams: &mut Streams<'_>,
@@ -133,7 +133,7 @@ pub(crate) fn reached(
     let Some(live) = place.live() else {
         let count = later.site().map_or(0, |site| site.nodes.len());
         if in_full {
-            writeln!(streams.out, "nothing is in force yet; there would be {count} nodes")?;
+            writeln!(streams.out, "no revision is active yet; the design has {count} nodes")?;
         }
         return Ok(format!(": {count} nodes"));
     };
@@ -151,7 +151,7 @@ pub(crate) fn reached(
     Ok(format!(": {} of {} nodes differ from revision {live}", changes.len(), new.nodes.len()))
 }
 
-/// The objects of a revision, for whoever sets documents back.
+/// The objects of a revision.
 pub(crate) fn of_revision(revision: &Value) -> Vec<Value> {
     revision["spec"]["documents"].as_array().into_iter().flatten().map(kept).collect()
 }

@@ -1,4 +1,4 @@
-//! `groundplane design rollback`: an earlier revision in force again, and if it is wanted its documents as well.
+//! `groundplane design rollback`: activates an earlier revision, and optionally restores its documents.
 
 use std::collections::HashMap;
 
@@ -8,59 +8,57 @@ use serde_json::{Value, json};
 use crate::{
     outcome::{Ended, Streams, Trouble},
     promote::{in_force, of_revision, reached},
-    server::{COPIED, Place, State, commit},
+    server::{COPIED, ServerDesign, State, commit},
 };
 
 #[derive(Args)]
 #[command(
-    after_help = "The documents stay as they are, so that what was wrong can be mended in them and promoted again; with --documents \
-    they are set back as well, in the same commit.\n\nExamples:\n  groundplane design rollback -n airsloop\n  \
+    after_help = "The documents do not change, so you can fix them and promote again. With --documents, they are restored too, in \
+    the same commit.\n\nExamples:\n  groundplane design rollback -n airsloop\n  \
     groundplane design rollback -n airsloop --to 3 --documents"
 )]
 pub(crate) struct Arguments {
-    /// The design; the only one of the namespace unless said.
+    /// Name of the design. Defaults to the only one of the namespace.
     #[arg(value_name = "NAME")]
     design: Option<String>,
-    /// The revision; the one before that in force unless said.
+    /// Number of the revision. Defaults to the one before the active revision.
     #[arg(long, value_name = "NUMBER")]
     to: Option<i64>,
-    /// Set the documents back as well.
+    /// Restore the documents of the revision too.
     #[arg(long)]
     documents: bool,
-    /// Put it in force though it has errors.
+    /// Activate the revision even if it has errors.
     #[arg(long)]
     allow_errors: bool,
-    /// Say which nodes it would reach; do nothing.
+    /// Show the affected nodes without changing anything.
     #[arg(long)]
     dry_run: bool,
-    /// Why, for the history.
+    /// Message recorded in the change history.
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let place = Place::find(arguments.design.as_deref(), streams)?;
+    let place = ServerDesign::find(arguments.design.as_deref(), streams)?;
     let revisions = place.revisions(streams)?;
     let number_of = |revision: &Value| revision["spec"]["number"].as_i64().unwrap_or(0);
     let before = |live: i64| revisions.iter().map(number_of).filter(|number| *number < live).max();
     let number = match (arguments.to, place.live()) {
         (Some(number), _) => number,
         (None, Some(live)) => before(live).ok_or_else(|| {
-            Trouble::Asked(format!(
-                "revision {live} of {} is in force, and there is none before it",
-                place.name
-            ))
+            Trouble::Asked(format!("{} has no revision before {live}, the active one", place.name))
         })?,
         (None, None) => {
-            return Err(Trouble::Asked(format!(
-                "no revision of {} is in force; say which with --to",
-                place.name
-            )));
+            return Err(Trouble::Asked(format!("{} has no active revision; pass --to", place.name)));
         }
     };
     let revision = revisions.iter().find(|revision| number_of(revision) == number).ok_or_else(|| {
         let known: Vec<String> = revisions.iter().map(|one| number_of(one).to_string()).collect();
-        Trouble::Asked(format!("{} has no revision {number}; it has {}", place.name, known.join(", ")))
+        Trouble::Asked(format!(
+            "{} has no revision {number}; its revisions are {}",
+            place.name,
+            known.join(", ")
+        ))
     })?;
     let changed = reached(&place, State::Revision(number), arguments.dry_run, streams)?;
     if arguments.dry_run {
@@ -71,12 +69,12 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         items.extend(set_back(&place, &of_revision(revision), &place.objects(streams)?));
     }
     commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams)?;
-    writeln!(streams.out, "revision {number} of {} is in force{changed}", place.name)?;
+    writeln!(streams.out, "revision {number} of {} is now active{changed}", place.name)?;
     Ok(Ended::Well)
 }
 
-/// What makes documents as they were: those that differ are written, new ones go, old ones come back.
-fn set_back(place: &Place, then: &[Value], now: &[Value]) -> Vec<Value> {
+/// The transaction items that restore documents: changed ones are written, new ones deleted, deleted ones created.
+fn set_back(place: &ServerDesign, then: &[Value], now: &[Value]) -> Vec<Value> {
     let key = |object: &Value| (object["kind"].to_string(), object["metadata"]["name"].to_string());
     let present: HashMap<_, &Value> = now.iter().map(|object| (key(object), object)).collect();
     let mut items = Vec::new();

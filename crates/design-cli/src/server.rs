@@ -1,4 +1,4 @@
-//! Designs on a server: which is meant, its documents, and what was kept of them.
+//! Designs on a server: the selected design, its documents and revisions.
 
 use std::{cell::RefCell, collections::HashMap, fmt, str::FromStr};
 
@@ -15,23 +15,23 @@ use crate::{
     sources::Read,
 };
 
-/// The label of items that are copies of objects of other kinds: nobody brings those back.
+/// Label of items that are copies of objects of user-defined kinds. They are not restored.
 pub(crate) const COPIED: &str = "design.groundplane.dev/copied";
 
 /// A design on a server.
-pub(crate) struct Place {
+pub(crate) struct ServerDesign {
     pub(crate) namespace: String,
     pub(crate) name: String,
-    /// The object; null if there is none yet.
+    /// The Design object; null if it does not exist yet.
     pub(crate) object: Value,
 }
 
 /// A state of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// The documents as they are.
+    /// The current documents.
     Documents,
-    /// What is in force.
+    /// The active revision.
     Live,
     /// A revision.
     Revision(i64),
@@ -45,7 +45,7 @@ impl FromStr for State {
             "documents" => Ok(Self::Documents),
             "live" => Ok(Self::Live),
             number => number.parse().map(Self::Revision).map_err(|_| {
-                format!("`{number}` is no state of a design: write the number of a revision, `live` or `documents`")
+                format!("`{number}` is not a state of a design: use a revision number, `live` or `documents`")
             }),
         }
     }
@@ -55,39 +55,39 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Documents => f.write_str("the documents"),
-            Self::Live => f.write_str("what is in force"),
+            Self::Live => f.write_str("the active revision"),
             Self::Revision(number) => write!(f, "revision {number}"),
         }
     }
 }
 
-/// Whether secrets are looked up.
+/// Whether secrets are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secrecy {
-    /// They are not needed, and not read.
+    /// Not read.
     Hidden,
-    /// They are read, as far as the user may.
+    /// Read, as far as the user is allowed.
     Read,
 }
 
-impl Place {
-    /// The design that is meant: the one that is named, or the only one of the namespace.
+impl ServerDesign {
+    /// The named design, or the only one of the namespace.
     pub(crate) fn find(asked: Option<&str>, streams: &mut Streams<'_>) -> Result<Self, Trouble> {
         let place = Self::look(asked, streams)?;
         if place.object.is_null() {
             let Self { namespace, name, .. } = &place;
             return Err(Trouble::Asked(match asked {
-                Some(_) => format!("there is no design {name} in namespace {namespace}"),
+                Some(_) => format!("design {name} not found in namespace {namespace}"),
                 None => format!(
-                    "namespace {namespace} has no design; bring one with `groundplane design import DIR`, or say where \
-                     it is with -n"
+                    "namespace {namespace} has no design; import one with `groundplane design import DIR`, or select \
+                     another namespace with -n"
                 ),
             }));
         }
         Ok(place)
     }
 
-    /// The same, which need not be there yet.
+    /// The same, but it need not exist.
     pub(crate) fn look(asked: Option<&str>, streams: &mut Streams<'_>) -> Result<Self, Trouble> {
         let namespace = streams.server()?.namespace()?;
         let listed = streams.server()?.get(&of_kind(&namespace, "designs"), &[])?;
@@ -103,7 +103,7 @@ impl Place {
             (None, several) => {
                 let names: Vec<String> = several.iter().map(name_of).collect();
                 return Err(Trouble::Asked(format!(
-                    "namespace {namespace} has several designs; say which with --design: {}",
+                    "namespace {namespace} has several designs; select one with --design: {}",
                     names.join(", ")
                 )));
             }
@@ -111,12 +111,12 @@ impl Place {
         Ok(Self { namespace, name, object })
     }
 
-    /// The number of the revision that is in force.
+    /// The number of the active revision.
     pub(crate) fn live(&self) -> Option<i64> {
         self.object["spec"]["revision"].as_i64()
     }
 
-    /// The objects that hold the documents as they are.
+    /// The objects of the current documents.
     pub(crate) fn objects(&self, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
         let labels = self.object["spec"]["matchLabels"].as_object().into_iter().flatten();
         let labels: Vec<String> =
@@ -137,7 +137,7 @@ impl Place {
         Ok(objects)
     }
 
-    /// The objects of kinds that users defined, as items.
+    /// The objects of user-defined kinds, as ConfigurationItems.
     pub(crate) fn user_objects(&self, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
         let mut items = Vec::new();
         for kind in self.object["spec"]["kinds"].as_array().into_iter().flatten() {
@@ -165,7 +165,7 @@ impl Place {
         Ok(items)
     }
 
-    /// The revisions there are, by number.
+    /// The revisions, sorted by number.
     pub(crate) fn revisions(&self, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
         let query = [("fieldSelector", format!("spec.design={}", self.name))];
         let listed = streams.server()?.get(&of_kind(&self.namespace, "designrevisions"), &query)?;
@@ -174,7 +174,7 @@ impl Place {
         Ok(revisions)
     }
 
-    /// The objects of a state: as they are, or as they were kept.
+    /// The objects of a state: current, or of a revision.
     pub(crate) fn objects_at(&self, state: State, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
         let number = match (state, self.live()) {
             (State::Documents, _) => {
@@ -186,7 +186,7 @@ impl Place {
             (State::Live, None) => {
                 let name = &self.name;
                 return Err(Trouble::Asked(format!(
-                    "no revision of {name} is in force; `groundplane design promote` puts one in force"
+                    "{name} has no active revision; activate one with `groundplane design promote`"
                 )));
             }
         };
@@ -199,7 +199,7 @@ impl Place {
         Ok(revision["spec"]["documents"].as_array().into_iter().flatten().map(kept).collect())
     }
 
-    /// What a state says, ready to be compiled.
+    /// The documents of a state, ready to compile.
     pub(crate) fn read(
         &self,
         state: State,
@@ -210,7 +210,7 @@ impl Place {
         self.documents(&objects, secrecy, streams)
     }
 
-    /// The documents in objects, with what they take from one another.
+    /// The documents of objects, after substitution.
     pub(crate) fn documents(
         &self,
         objects: &[Value],
@@ -232,14 +232,16 @@ impl Place {
         let documents = documents_of(objects, &look_up);
         let missed = missed.into_inner();
         if missed > 0 && secrecy == Secrecy::Read {
-            streams.note(format_args!("{missed} secrets are not to be had; something stands in their place"));
+            streams.note(format_args!(
+                "warning: {missed} secrets could not be read; placeholders are used instead"
+            ));
         }
         let documents: Vec<Document> =
             compose(documents).map_err(|problems: Vec<Problem>| Trouble::Layers(problems))?;
         Ok(Read { documents, writers: Writers::default() })
     }
 
-    /// The secrets that objects name, as far as the user may read them.
+    /// The secrets that objects refer to, as far as the user may read them.
     fn secrets(
         &self,
         objects: &[Value],
@@ -277,12 +279,12 @@ impl Place {
     }
 }
 
-/// The path of a kind of designs in a namespace.
+/// The API path of a design kind in a namespace.
 pub(crate) fn of_kind(namespace: &str, plural: &str) -> String {
     format!("/apis/{GROUP}/{VERSION}/namespaces/{}/{plural}", path_segment(namespace))
 }
 
-/// A document that a revision kept, as an object.
+/// A document of a revision as an object.
 pub(crate) fn kept(document: &Value) -> Value {
     json!({
         "apiVersion": format!("{GROUP}/{VERSION}"),
@@ -292,7 +294,7 @@ pub(crate) fn kept(document: &Value) -> Value {
     })
 }
 
-/// Does several things in one commit, or says what becomes of them.
+/// Sends a transaction, as a dry run if the options say so.
 pub(crate) fn commit(
     items: Vec<Value>,
     manager: &str,

@@ -1,4 +1,4 @@
-//! The documents a command works on: files and folders, layers put together where the documents have layers.
+//! The input documents of a command: files and directories, rendered if they have layers.
 
 use std::path::PathBuf;
 
@@ -11,41 +11,41 @@ use design::{
 use crate::{
     elsewhere::{Credentials, Located},
     outcome::{Streams, Trouble},
-    server::{Place, Secrecy, State},
+    server::{Secrecy, ServerDesign, State},
 };
 
-/// Where the documents are: in files, or on a server where no file is given.
+/// The source of documents: files, or a server if no file is given.
 #[derive(Args, Clone)]
 pub(crate) struct Sources {
-    /// Files, folders (read at any depth), the root of an Airship repository, or a reference such as
-    /// `deckhand+https://…`. Without any, the design on the server.
+    /// Files, directories (read recursively), the root of an Airship repository, or a URL such as `deckhand+https://…`.
+    /// Without any, the design on the server is read.
     #[arg(value_name = "FILE|DIR")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     layers: Layers,
-    /// The design on the server; the only one of the namespace unless said.
+    /// Design on the server. Defaults to the only one of the namespace.
     #[arg(long, value_name = "NAME", conflicts_with = "paths")]
     design: Option<String>,
-    /// The state of the design on the server: the number of a revision, `live` or `documents`.
+    /// State of the design on the server: a revision number, `live` (the active revision) or `documents`.
     #[arg(long, value_name = "STATE", conflicts_with = "paths", default_value = "documents")]
     at: State,
 }
 
-/// What was read.
+/// The documents of a design.
 pub(crate) struct Read {
     /// The documents, rendered.
     pub(crate) documents: Vec<Document>,
-    /// Who wrote what stands in them.
+    /// Which source document wrote each value.
     pub(crate) writers: Writers,
 }
 
-/// How layers are put together.
+/// Layering options.
 #[derive(Args, Clone)]
 pub(crate) struct Layers {
-    /// The site of an Airship repository: its `site/<NAME>`, with the type it names and what is global.
+    /// Site of an Airship repository: `site/<NAME>` with its type and the global documents.
     #[arg(long, value_name = "NAME")]
     site: Option<String>,
-    /// Go on where a document takes a value, such as a secret, from one that is not there.
+    /// Continue if the source document of a substitution, such as a secret, is missing.
     #[arg(long)]
     allow_missing_sources: bool,
     #[command(flatten)]
@@ -53,14 +53,14 @@ pub(crate) struct Layers {
 }
 
 impl Sources {
-    /// What is to be shown; secrets on a server stay there.
+    /// Reads the documents without secrets of the server.
     pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         self.read_with(Secrecy::Hidden, streams)
     }
 
     pub(crate) fn read_with(&self, secrecy: Secrecy, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         if self.is_server() {
-            return Place::find(self.design.as_deref(), streams)?.read(self.at, secrecy, streams);
+            return ServerDesign::find(self.design.as_deref(), streams)?.read(self.at, secrecy, streams);
         }
         self.layers.read(&self.paths, streams)
     }
@@ -74,7 +74,7 @@ impl Sources {
 impl Layers {
     pub(crate) fn read(&self, paths: &[PathBuf], streams: &mut Streams<'_>) -> Result<Read, Trouble> {
         let mut folders = Vec::new();
-        // A site is the whole of what is given, or one folder among several that were chosen by hand.
+        // A single path may be a site of an Airship repository.
         let alone = match paths {
             [path] => airship::Repository::of_site(path),
             _ => None,
@@ -105,7 +105,7 @@ impl Layers {
             streams.note(format_args!("{}: {}", warning.at, warning.message));
         }
         for passed_over in &loaded.passed_over {
-            streams.note(format_args!("passed over: {passed_over}"));
+            streams.note(format_args!("skipped: {passed_over}"));
         }
         let is_layered = loaded.documents.iter().any(|one| one.schema() == "deckhand/LayeringPolicy/v1");
         let writers = Writers::of(&loaded.documents);
@@ -113,14 +113,14 @@ impl Layers {
         Ok(Read { documents, writers })
     }
 
-    /// What only other programs read may lack its sources: certificates of charts are rarely beside the site.
+    /// Missing sources are errors for design documents only: documents of other programs, such as charts, often lack theirs.
     fn render(&self, documents: Vec<Document>, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
         let rendering = render_with(documents, MissingSource::Warn).map_err(Trouble::Layers)?;
         let (ours, others): (Vec<_>, Vec<_>) =
             rendering.warnings.into_iter().partition(|warning| is_of_a_design(&warning.message));
         if !others.is_empty() {
             streams.note(format_args!(
-                "{} values of documents that no node needs could not be filled in",
+                "{} substitutions of documents that no node uses have no source",
                 others.len()
             ));
         }
@@ -133,7 +133,7 @@ impl Layers {
     }
 }
 
-/// Warnings of the rendering begin with the schema of the document they are about.
+/// Warnings of the rendering begin with the schema of the document.
 fn is_of_a_design(warning: &str) -> bool {
     warning.starts_with("drydock/") || warning.starts_with("design.groundplane.dev/")
 }

@@ -1,10 +1,10 @@
-//! `groundplane design validate`: what is wrong with a site, with file and line.
+//! `groundplane design validate`: reports errors and warnings of a design.
 
 use clap::{Args, ValueEnum};
 use design::{
     compile::compile,
     user_kinds::UserKinds,
-    validate::{Severity, Told, tell},
+    validate::{Diagnostic, Severity, diagnose},
 };
 use serde_json::json;
 
@@ -15,32 +15,30 @@ use crate::{
 };
 
 #[derive(Args)]
-#[command(
-    after_help = "Ends with 0 if there is no error, with 1 if there is one, with 2 if the files cannot be read.\n\
-    `groundplane design explain CODE` tells about a code.\n\n\
-    Examples:\n  groundplane design validate site/\n  groundplane design validate treasuremap --site airsloop --strict\n  groundplane design validate -n airsloop"
-)]
+#[command(after_help = "Exit code: 0 without errors, 1 with errors, 2 if the files cannot be read.\n\
+    See `groundplane design explain CODE` for the documentation of a finding.\n\n\
+    Examples:\n  groundplane design validate site/\n  groundplane design validate treasuremap --site airsloop --strict\n  groundplane design validate -n airsloop")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     sources: Sources,
     #[command(flatten)]
     hardware: HardwareFiles,
-    /// What is printed.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
     output: Form,
     /// Print errors only.
     #[arg(short, long)]
     quiet: bool,
-    /// Let a warning be as bad as an error.
+    /// Treat warnings as errors.
     #[arg(long)]
     strict: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Form {
-    /// For people and editors: `file:line:column: severity[CODE]: message`.
+    /// Text: `file:line:column: severity[CODE]: message`.
     Text,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -48,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let documents = arguments.sources.read(streams)?.documents;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw).validated();
-    let mut told = tell(&compiled);
+    let mut told = diagnose(&compiled);
     told.extend(UserKinds::of(&documents).check(&documents));
     let count = |severity| told.iter().filter(|one| one.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
@@ -63,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
             let printed = json!({
                 "errors": errors,
                 "warnings": warnings,
-                "findings": told.iter().map(Told::to_json).collect::<Vec<_>>(),
+                "findings": told.iter().map(Diagnostic::to_json).collect::<Vec<_>>(),
             });
             writeln!(streams.out, "{printed:#}")?;
         }

@@ -141,11 +141,7 @@ data: {{hardware_profile: hw}}
     assert_eq!(said.ended, Ended::Well, "{}", said.err);
     let line = |part: &str| said.out.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned();
     assert!(line("platform.image = focal").contains("HostProfile/general ("), "{}", said.out);
-    assert!(
-        line("platform.image = focal").ends_with("in layer global, by way of HostProfile/own"),
-        "{}",
-        said.out
-    );
+    assert!(line("platform.image = focal").ends_with("in layer global, via HostProfile/own"), "{}", said.out);
     assert!(line("oob.credential = (hidden)").contains("Passphrase/bmc ("), "{}", said.out);
 }
 
@@ -294,4 +290,45 @@ fn ports_are_compared_with_the_switches_of_their_rack() {
     assert!(said.ended == Ended::NotWell && said.out.contains("differs"), "{}", said.out);
     let said = check("<lldp/>");
     assert!(said.ended == Ended::NotWell && said.out.contains("missing"), "{}", said.out);
+}
+
+/// The sample design of the documentation.
+fn sample() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/design").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_sample_design_is_valid_but_for_the_platform_that_only_a_provisioner_knows() {
+    let said = design(&["validate", &sample(), "-o", "json"]);
+    assert_eq!(said.ended, Ended::Well, "{} {}", said.out, said.err);
+    let printed: Value = serde_json::from_str(&said.out).unwrap();
+    let codes: Vec<&str> =
+        printed["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!((&printed["errors"], codes), (&0.into(), vec!["GP3001"]), "{}", said.out);
+}
+
+#[test]
+fn the_nodes_of_the_sample_design_inherit_from_profiles_and_hardware() {
+    let said = design(&["compile", &sample(), "-o", "drydock-json"]);
+    assert_eq!(said.ended, Ended::Well, "{}", said.err);
+    let printed: Value = serde_json::from_str(&said.out).unwrap();
+    let nodes = printed["nodes"].as_object().unwrap();
+    assert_eq!(nodes.keys().collect::<Vec<_>>(), ["cmp1", "cmp2", "ctl1", "ctl2"]);
+    assert_eq!(printed["racks"].as_object().unwrap().len(), 2);
+    let field = |node: &str, field: &str| &nodes[node][field];
+    assert_eq!((field("cmp1", "image"), field("cmp2", "image")), (&"jammy".into(), &"noble".into()));
+    assert_eq!(*field("cmp2", "tags"), serde_json::json!(["gpu", "worker", "managed"]));
+    assert_eq!(*field("ctl1", "tags"), serde_json::json!(["control-plane", "managed"]));
+    let bond = |node: &str| field(node, "interfaces").as_array().unwrap()[1]["networks"].clone();
+    assert_eq!(
+        (bond("ctl1"), bond("cmp1")),
+        (serde_json::json!(["prod"]), serde_json::json!(["storage", "prod"]))
+    );
+    let effective = design(&["effective", "cmp2", &sample()]);
+    for line in
+        ["fqdn = cmp2.fra1.example.com", "firmware.bios = >=1.9.2", "overrides jammy of HostProfile/base"]
+    {
+        assert!(effective.out.contains(line), "{line}\n{}", effective.out);
+    }
+    assert!(!effective.out.contains("change-me"), "{}", effective.out);
 }

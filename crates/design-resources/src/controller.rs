@@ -1,4 +1,4 @@
-//! What keeps the status of designs as it should be: each is compiled when one of its documents changes.
+//! The design controller: compiles a design when one of its documents changes, and writes the result to its status.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Entry, Key};
 
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 use crate::kinds::{Design, DesignRevision, GROUP};
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Summary};
 
-/// A site is imported in one commit, and edited in several: a design waits this long for the next change.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Debounce: a design waits this long for further changes before it is compiled.
+const DEBOUNCE: Duration = Duration::from_millis(200);
 
-/// Looks after designs.
+/// Reconciles designs.
 pub struct DesignController;
 
 impl Controller for DesignController {
@@ -38,7 +38,7 @@ impl Controller for DesignController {
         queue: &Queue<Key>,
     ) {
         let Some(parts) = keys::parts(key).filter(|parts| parts.plane.is_empty()) else { return };
-        // Only kinds that are defined, of a group of their own, can be of a design.
+        // Only CRDs, whose groups contain a dot, can be user-defined kinds of a design.
         if parts.namespace.is_empty() || (parts.group != GROUP && !parts.group.contains('.')) {
             return;
         }
@@ -58,7 +58,7 @@ impl Controller for DesignController {
         }
         let designs = keys::in_namespace(&Plane::root(), GROUP, Design::PLURAL, parts.namespace);
         for (design, _) in api.store().latest().list(designs.as_bytes()) {
-            queue.add_after(design.clone(), PAUSE);
+            queue.add_after(design.clone(), DEBOUNCE);
         }
     }
 
@@ -70,8 +70,8 @@ impl Controller for DesignController {
         let snapshot = client.api().store().latest();
         let seen = Seen { api: client.api().clone(), plane: Plane::root(), snapshot };
         let now = client.api().now().to_string();
-        // A large site takes a while: others are worked for meanwhile.
-        let looked = tokio::task::spawn_blocking(move || looked_at(object, &seen, &now));
+        // Compiling a large site takes a while, so it must not block the executor.
+        let looked = tokio::task::spawn_blocking(move || compute_status(object, &seen, &now));
         let Some((object, status)) = looked.await.map_err(Status::internal)? else { return Ok(Next::Done) };
         if object.get("status") == Some(&status) {
             return Ok(Next::Done);
@@ -83,15 +83,15 @@ impl Controller for DesignController {
     }
 }
 
-/// A design, and the status that it should have.
-fn looked_at(object: Object, look: &dyn Look, now: &str) -> Option<(Object, Value)> {
+/// A design and its computed status.
+fn compute_status(object: Object, look: &dyn Look, now: &str) -> Option<(Object, Value)> {
     let design = Design::deserialize(&Value::Object(object.0.clone())).ok()?;
-    let objects = drawn::objects_now(&design, look);
-    let drawn = Drawn::of(drawn::in_objects(&design, &objects, look));
-    let verdict = Verdict::of(&drawn);
+    let objects = compiled_design::objects_now(&design, look);
+    let result = CompiledDesign::of(compiled_design::in_objects(&design, &objects, look));
+    let verdict = Summary::of(&result);
     let mut status = serde_json::to_value(&verdict).ok()?;
-    status["conditions"] = verdict::written(&verdict::conditions(&drawn, &verdict), &object, now);
-    status["sources"] = json!(drawn::sources(&objects));
+    status["conditions"] = verdict::written(&verdict::conditions(&result, &verdict), &object, now);
+    status["sources"] = json!(compiled_design::sources(&objects));
     status["observedGeneration"] = json!(object.generation());
     let revisions = look.having(GROUP, DesignRevision::PLURAL, "spec.design", &design.metadata.name);
     let numbers = revisions

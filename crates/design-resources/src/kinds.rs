@@ -1,6 +1,6 @@
-//! The kinds of `design.groundplane.dev/v1alpha1`. Each is one file.
+//! The kinds of `design.groundplane.dev/v1alpha1`, one per file.
 //!
-//! Fields of documents are spelled as documents spell them, so that what one knows of the one holds for the other.
+//! Fields have the same names (snake case) as in Airship documents.
 
 pub mod baremetal_node;
 pub mod boot_action;
@@ -33,12 +33,12 @@ pub use network_link::NetworkLink;
 pub use rack::Rack;
 pub use region::Region;
 
-/// The group they are in.
+/// API group of the design kinds.
 pub const GROUP: &str = ::design::object::GROUP;
-/// The version they are at.
+/// API version of the design kinds.
 pub const VERSION: &str = ::design::object::VERSION;
 
-/// All of them.
+/// All kinds of the group.
 pub fn all() -> Vec<Kind> {
     vec![
         Design::kind(),
@@ -56,11 +56,11 @@ pub fn all() -> Vec<Kind> {
     ]
 }
 
-/// What all documents declare: one namespace holds those of a site, and a name may be what documents are called.
+/// The declaration that all documents share: namespaced, one namespace per site, names as documents use them.
 fn document<T: Resource>() -> Declaration<T> {
     Declaration::namespaced()
         .planes(Planes::Root)
         .categories(&["design"])
         .names(krm::names::name_is_path_segment)
-        .validate_raw(readable::as_a_document)
+        .validate_raw(readable::validate_document)
 }

@@ -1,15 +1,15 @@
-//! Site design as resources: documents that can be asked field by field, designs made of them, and revisions to go back to.
+//! Site designs as API resources: documents, designs that compile them, and immutable revisions.
 //!
-//! What a design means is `design`'s affair, which knows no server. Here are the kinds, what may be asked of them, and who
-//! looks after them.
+//! The crate `design` compiles and validates, without a server. This crate has the kinds, their queries and their
+//! controller.
 
+mod compiled_design;
 pub mod controller;
-mod drawn;
 pub mod kinds;
 pub mod questions;
 mod verdict;
 
-pub use drawn::Drawn;
+pub use compiled_design::CompiledDesign;
 
 /// All kinds of the group.
 pub fn all() -> Vec<krm::kind::Kind> {

@@ -1,4 +1,4 @@
-//! What people ask of a design: pure functions of what is there, as JSON for programs and as text for a terminal.
+//! Queries over designs: pure functions with JSON and text output.
 
 pub mod compiled;
 pub mod diff;
@@ -13,25 +13,25 @@ use krm::status::Status;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::drawn::Drawn;
+use crate::compiled_design::CompiledDesign;
 use crate::kinds::Design;
 
-/// The design that is asked about.
+/// The design of a query.
 fn design_of(asked: &Questioned<'_>, look: &dyn Look) -> Result<Design, Status> {
     let object = look.get(&Design::address(asked.namespace, asked.name));
     let design = object.and_then(|object| Design::deserialize(&Value::Object(object.0.clone())).ok());
-    design.ok_or_else(|| Status::bad_request("say which design: this is asked of one, not of all"))
+    design.ok_or_else(|| Status::bad_request("name one design: this query does not support all designs (-)"))
 }
 
-/// What documents come to, or why they come to nothing.
-fn site_of(drawn: &Drawn) -> Result<&Site, Status> {
-    drawn.compiled.site().filter(|_| drawn.problems.is_empty()).ok_or_else(|| {
-        let told: Vec<String> = drawn.told().iter().take(5).map(|one| one.message.clone()).collect();
+/// The compiled site, or the errors that prevent it.
+fn site_of(result: &CompiledDesign) -> Result<&Site, Status> {
+    result.compiled.site().filter(|_| result.problems.is_empty()).ok_or_else(|| {
+        let told: Vec<String> = result.diagnostics().iter().take(5).map(|one| one.message.clone()).collect();
         Status::failure(422, "Invalid", format!("the design does not compile: {}", told.join("; ")))
     })
 }
 
-/// An answer in the form that is asked for.
+/// Renders an answer in the requested format.
 fn shown(asked: &Questioned<'_>, json: Value, text: impl FnOnce() -> String) -> Result<Answered, Status> {
     match asked.form {
         Form::Json => Ok(Answered::Json(json)),

@@ -1,4 +1,4 @@
-//! What is told of a design in its status: counts, conditions, and the first of what was found.
+//! The status of a design: counts, conditions and the first findings.
 
 use design::compile::Outcome;
 use design::validate::Severity;
@@ -7,75 +7,75 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::drawn::Drawn;
+use crate::compiled_design::CompiledDesign;
 
-/// More findings than this are counted, and told by the question `findings`.
-const MOST_FINDINGS: usize = 50;
+/// Maximum number of findings in the status. The subresource `findings` has all of them.
+const MAX_FINDINGS: usize = 50;
 
-/// Something that was found.
+/// A finding of the validation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The code of what says it.
+    /// Code of the validator, such as `GP2003`.
     pub code: String,
-    /// `Error` or `Warning`.
+    /// Severity: `Error` or `Warning`.
     pub severity: String,
-    /// What it is.
+    /// Message that names the problem.
     pub message: String,
-    /// The documents concerned, as `Kind/name`.
+    /// Affected documents, as `Kind/name`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub documents: Vec<String>,
 }
 
-/// One thing that is observed.
+/// A condition of a design or revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
-    /// What it is about.
+    /// Type of the condition: `Compiled`, `Valid` or `Ready`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether it holds.
+    /// Status of the condition: `True`, `False` or `Unknown`.
     #[schemars(extend("enum" = ["True", "False", "Unknown"]))]
     pub status: String,
-    /// The generation of the object that was looked at.
+    /// Generation of the object that the condition describes.
     pub observed_generation: Option<i64>,
-    /// When `status` changed last.
+    /// Time when `status` last changed.
     #[schemars(extend("format" = "date-time"))]
     pub last_transition_time: String,
-    /// Why, in a word.
+    /// Machine-readable reason in CamelCase.
     pub reason: String,
-    /// Why, for people.
+    /// Human-readable message that explains the status.
     pub message: String,
 }
 
-/// What documents come to, in numbers and words.
+/// Counts and findings of a compiled design.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
-    /// How many documents there are.
+pub struct Summary {
+    /// Number of documents in the design.
     pub documents: i64,
-    /// How many nodes they come to.
+    /// Number of nodes in the compiled design.
     pub nodes: i64,
-    /// How many errors were found.
+    /// Number of errors that validation found.
     pub errors: i64,
-    /// How many warnings were found.
+    /// Number of warnings that validation found.
     pub warnings: i64,
-    /// The first of them, errors before warnings.
+    /// The first 50 findings, errors first.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub findings: Vec<Finding>,
 }
 
-impl Verdict {
-    /// What is to be said of documents.
-    pub fn of(drawn: &Drawn) -> Verdict {
-        let mut told = drawn.told();
+impl Summary {
+    /// Summarizes a compiled design.
+    pub fn of(result: &CompiledDesign) -> Summary {
+        let mut told = result.diagnostics();
         let count = |severity| told.iter().filter(|one| one.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         told.sort_by_key(|one| std::cmp::Reverse(one.severity));
-        let findings = told.iter().filter(|one| one.severity > Severity::Info).take(MOST_FINDINGS);
+        let findings = told.iter().filter(|one| one.severity > Severity::Info).take(MAX_FINDINGS);
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        Verdict {
-            documents: number(drawn.documents.len()),
-            nodes: number(drawn.compiled.site().map_or(0, |site| site.nodes.len())),
+        Summary {
+            documents: number(result.documents.len()),
+            nodes: number(result.compiled.site().map_or(0, |site| site.nodes.len())),
             errors: number(errors),
             warnings: number(warnings),
             findings: findings
@@ -90,7 +90,7 @@ impl Verdict {
     }
 }
 
-/// A condition before anybody knows since when it holds.
+/// A condition without its transition time.
 pub(crate) struct Holds {
     kind: &'static str,
     holds: bool,
@@ -98,13 +98,13 @@ pub(crate) struct Holds {
     message: String,
 }
 
-/// Whether documents compile, and whether they may be used.
-pub(crate) fn conditions(drawn: &Drawn, verdict: &Verdict) -> Vec<Holds> {
+/// The conditions of a compiled design.
+pub(crate) fn conditions(result: &CompiledDesign, verdict: &Summary) -> Vec<Holds> {
     let nodes = verdict.nodes;
-    let compiled = match &drawn.compiled.outcome {
-        _ if !drawn.problems.is_empty() => (false, "SubstitutionFailed", drawn.problems[0].message.clone()),
+    let compiled = match &result.compiled.outcome {
+        _ if !result.problems.is_empty() => (false, "SubstitutionFailed", result.problems[0].message.clone()),
         Outcome::Site(_) => (true, "Compiled", format!("{nodes} nodes")),
-        Outcome::Unreadable => (false, "Unreadable", "a document cannot be read".to_owned()),
+        Outcome::Unreadable => (false, "Unreadable", "a document cannot be parsed".to_owned()),
         Outcome::Refused(refusals) => {
             (false, "Refused", refusals.first().map_or_else(String::new, ToString::to_string))
         }
@@ -120,7 +120,7 @@ pub(crate) fn conditions(drawn: &Drawn, verdict: &Verdict) -> Vec<Holds> {
         .into()
 }
 
-/// Conditions as an object has them; what has not changed keeps its time.
+/// Conditions as JSON. Unchanged ones keep their transition time.
 pub(crate) fn written(holds: &[Holds], object: &Object, now: &str) -> Value {
     let before = object.at("status.conditions").and_then(Value::as_array).cloned().unwrap_or_default();
     let one = |holds: &Holds| {

@@ -1,4 +1,4 @@
-//! As designed against as built: what a machine was found to be, compared with what the design says of it, field by field.
+//! Compares the detected hardware of a machine with the design, field by field.
 
 mod compare;
 mod inventory;
@@ -10,50 +10,50 @@ pub use lldp::Lldp;
 
 use crate::compile::Lshw;
 
-/// What is known of a machine as it was built.
+/// Detected data of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
     /// What lshw saw on it.
     pub lshw: Option<Lshw>,
-    /// What it heard from its neighbours.
+    /// LLDP data.
     pub lldp: Option<Lldp>,
-    /// What the inventory holds of it.
+    /// Its Node in the inventory.
     pub inventory: Option<InventoryNode>,
 }
 
-/// One field of the design beside what was found.
+/// A field of the design and the detected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The field, such as `hardware_profile.bios_version` or `device_aliases.prim_nic01`.
     pub field: String,
-    /// What the design says.
+    /// Designed value.
     pub designed: String,
-    /// What was found, if anything was.
+    /// Detected value, if any.
     pub built: Option<String>,
     /// How the two stand.
     pub verdict: Verdict,
 }
 
-/// How what was designed stands beside what was built.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// They agree.
     Same,
     /// They do not.
     Differs,
-    /// What was looked for is not there.
+    /// The device is missing.
     Missing,
-    /// Nothing that was given tells of it.
+    /// Unknown: not in the given data.
     NotSeen,
 }
 
 impl Verdict {
-    /// Whether the machine is not what was designed.
+    /// Whether the machine differs from the design.
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Differs | Self::Missing)
     }
 
-    /// In a word.
+    /// The name of the verdict.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",

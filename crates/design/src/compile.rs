@@ -1,6 +1,6 @@
-//! The effective site: what a design comes to once everything is inherited and resolved.
+//! Compiles a design: the effective settings of every node after inheritance and resolution.
 //!
-//! What was designed and what it comes to are separate values; compiling changes neither the documents nor the models.
+//! The result is separate from its input: compiling changes neither the documents nor the models.
 
 mod boot_targets;
 mod drydock_json;
@@ -26,18 +26,18 @@ use crate::{
     yaml::YamlError,
 };
 
-/// A design and what became of it.
+/// A design and the result of compiling it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The documents as they were written.
     pub design: Design,
-    /// What they come to.
+    /// The result.
     pub outcome: Outcome,
-    /// What the validators found, if they were asked.
+    /// Findings, if validated.
     pub report: Option<Report>,
 }
 
-/// What a design comes to.
+/// The result of compiling a design.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// Some documents cannot be read; nothing was compiled.
@@ -73,7 +73,7 @@ impl Compiled {
         }
     }
 
-    /// The same, with what all validators find. A design that did not compile has nothing to validate.
+    /// Runs all validators. A design that does not compile is not validated.
     pub fn validated(mut self) -> Self {
         self.report = self.site().map(|site| validate(&self.design, site));
         self

@@ -1,9 +1,8 @@
 //! Deckhand's layering, substitution and replacement, as a pure function from documents to documents.
 //!
-//! A document stands in a *layer* (global, type, site); it may pick a parent in a layer above by its labels,
-//! and say with *actions* what of the parent it changes. Afterwards *substitutions* copy values
-//! between documents. What comes out are the concrete documents, each complete in itself; every value still
-//! knows the file and line it was written at.
+//! A document belongs to a *layer* (global, type, site). It can select a parent in a higher layer by labels, and
+//! change it with *actions*. Afterwards *substitutions* copy values between documents. The result is the concrete
+//! documents; every value keeps the file and line where it was written.
 
 mod actions;
 mod definition;

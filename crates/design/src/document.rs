@@ -1,4 +1,4 @@
-//! Documents: the envelope around every piece of a design, in the current and in the older form.
+//! Documents of a design, in Deckhand's, Drydock's legacy and our own format.
 
 pub mod airship;
 mod envelope;

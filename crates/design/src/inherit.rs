@@ -6,12 +6,12 @@
 mod chain;
 mod dicts;
 mod explain;
+mod field_path;
 mod interfaces;
 mod keyed;
 mod ledger;
 mod lists;
 pub(crate) mod machine;
-mod place;
 mod refusal;
 mod scalars;
 mod secrets;

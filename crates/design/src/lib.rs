@@ -1,4 +1,4 @@
-//! Site design: reads documents, layers them, and computes what every node shall be, with the origin of each value.
+//! Site design: reads documents, renders layers and computes the settings of every node, with the origin of each value.
 
 pub mod as_built;
 pub mod compile;

@@ -1,8 +1,7 @@
 //! The kinds of a site design as types: one file per kind, read strictly, every value with its origin.
 //!
-//! Documents of the current envelope are held to the shape of their kind: unknown fields and wrong types are problems with
-//! a file and line, all of them collected. Documents of the legacy envelope were never held to anything; they are read as
-//! far as they make sense.
+//! Documents of the current formats are validated against the schema of their kind: unknown fields and wrong types are
+//! reported with file and line, all of them. Documents of the legacy format are read leniently.
 
 mod baremetal_node;
 mod boot_action;

@@ -1,8 +1,8 @@
 //! Documents as objects of an API, and back.
 //!
-//! An object says what its document says, in the same words. Three things are different, because an API is no file: maps keep no
-//! order there, so that members whose order counts are lists, found by their names; secrets stand apart, and the object names
-//! them; and any scalar that counts as text is text. What an object comes to is what its document comes to.
+//! An object has the same fields as its document, with three differences: ordered members are lists keyed by name, because
+//! an API does not preserve the order of maps; secrets are references to Secrets; and scalars that count as text are
+//! strings. Object and document compile to the same result.
 
 mod forms;
 mod names;

@@ -1,4 +1,4 @@
-//! Values and who set them, for people and for programs.
+//! Text and JSON output of values with the document that set them.
 
 use std::io::{self, Write};
 
@@ -41,7 +41,7 @@ pub fn write_values(
     writeln!(out)
 }
 
-/// What stands nowhere any more.
+/// Values that were removed.
 fn removed<'e>(values: &[Explanation], effective: &'e Effective) -> Vec<&'e Change> {
     let changes = effective.ledger.levels().flat_map(Ledger::changes);
     changes
@@ -64,7 +64,7 @@ fn by_whom(by: &Origin, writers: &Writers) -> String {
     match writers.of_place(&by.at).filter(|writer| **writer != *by.document) {
         Some(writer) => {
             let layer = writer.layer.as_ref().map_or_else(String::new, |layer| format!(" in layer {layer}"));
-            format!("{writer} ({}){layer}, by way of {}", by.at, by.document)
+            format!("{writer} ({}){layer}, via {}", by.at, by.document)
         }
         None => by.to_string(),
     }

@@ -1,6 +1,6 @@
-//! What a change reaches: which nodes differ between two states of a site, and in what.
+//! The nodes and fields that differ between two states of a design.
 
-mod told;
+mod display;
 
 use std::{collections::HashMap, fmt};
 

@@ -1,7 +1,7 @@
-//! Kinds that users define: a `deckhand/DataSchema/v1` document is the schema of the kind and version it is named after.
+//! User-defined kinds: a `deckhand/DataSchema/v1` document is the schema of the kind and version that it is named after.
 //!
-//! Documents of such kinds are configuration items of their own: found by their fields, substituted into others, and held to
-//! their schema, a JSON schema of draft 4.
+//! Documents of such kinds can be selected by field, substituted into other documents, and are validated against their
+//! JSON schema (draft 4).
 
 mod check;
 
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::{
     document::Document,
-    validate::{Severity, Told},
+    validate::{Diagnostic, Severity},
     yaml::Node,
 };
 
@@ -34,13 +34,13 @@ impl<'d> UserKinds<'d> {
         self.by_schema.keys().copied()
     }
 
-    /// What is wrong with documents of these kinds. A document of a kind without a schema is taken as it is.
-    pub fn check(&self, documents: &[Document]) -> Vec<Told> {
+    /// Validates documents of these kinds. Documents of kinds without a schema are not checked.
+    pub fn check(&self, documents: &[Document]) -> Vec<Diagnostic> {
         let mut told = Vec::new();
         for document in documents {
             let Some(schema) = self.by_schema.get(document.schema()) else { continue };
             for mistake in check::check(&document.data, schema) {
-                told.push(Told {
+                told.push(Diagnostic {
                     code: "GP6002",
                     drydock_id: None,
                     severity: Severity::Error,

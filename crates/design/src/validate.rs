@@ -1,7 +1,7 @@
-//! Validators: what is wrong with a design that can be read and compiled. One file per validator.
+//! Validators of a compiled design, one per file.
 //!
-//! Each has a code of its own that never changes. The original's ids, some of which name two validators, are kept beside
-//! it. No design crashes a validator, and none keeps the others from running.
+//! Each has a unique, stable code and, where Drydock has the same check, Drydock's id. A validator never panics or
+//! prevents others from running.
 
 mod addresses_in_dhcp_ranges;
 mod allowed_networks;
@@ -12,6 +12,7 @@ mod boot_storage;
 mod cidrs;
 mod dangling_references;
 mod device_aliases;
+mod diagnostic;
 mod duplicate_addresses;
 mod finding;
 mod hostnames;
@@ -32,13 +33,12 @@ mod ranges;
 mod redfish;
 mod sizing;
 mod subnet;
-mod told;
 mod trunking;
 mod unresolved_aliases;
 mod vlans;
 
+pub use diagnostic::{Code, Diagnostic, codes, diagnose};
 pub use finding::{Finding, Report, Severity, Validator};
-pub use told::{Code, Told, codes, tell};
 
 use crate::{compile::Site, model::Design};
 

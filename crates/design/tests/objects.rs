@@ -122,7 +122,7 @@ fn what_a_server_prints_can_be_read_from_a_file() {
     let printed = object_of(&documents[0]).unwrap().object.to_string();
     let mut again = parse("printed.json", printed.as_bytes()).unwrap().documents.remove(0);
     let oob = again.data.get("oob").unwrap().get("credential").unwrap();
-    assert_eq!(oob.value.as_str(), Some("(not to be had)"));
+    assert_eq!(oob.value.as_str(), Some("(unavailable)"));
     let same =
         |documents: &[Document]| compile(documents, &LshwInputs::new()).design.nodes[0].settings.clone();
     let mut expected = same(&documents);

@@ -4,7 +4,7 @@
 use design::{
     compile::{Compiled, LshwInputs, Selector, compile},
     document::parse,
-    validate::{Severity, tell},
+    validate::{Severity, diagnose},
 };
 
 const PAGE: &str = include_str!("../../../docs/design/our-documents.md");
@@ -33,7 +33,7 @@ spec: {{host_profile: on-lvm, primary_network: mgmt, addressing: [{{network: mgm
 }
 
 fn errors(compiled: &Compiled) -> Vec<String> {
-    let told = tell(compiled).into_iter().filter(|one| one.severity == Severity::Error);
+    let told = diagnose(compiled).into_iter().filter(|one| one.severity == Severity::Error);
     told.map(|one| format!("{} {}", one.code, one.message)).collect()
 }
 

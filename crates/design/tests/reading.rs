@@ -30,9 +30,9 @@ data:
       metric: cheap
 ";
     let expected = [
-        "site.yaml:6:3: unknown field `colour`; known are cidr, vlan, mtu, routedomain, dns, ranges, routes, dhcp_relay, labels",
-        "site.yaml:5:9: vlan: expected text, found an integer",
-        "site.yaml:10:15: routes[0].metric: expected a number, found text",
+        "site.yaml:6:3: unknown field `colour`; known fields are cidr, vlan, mtu, routedomain, dns, ranges, routes, dhcp_relay, labels",
+        "site.yaml:5:9: vlan: expected a string, found an integer",
+        "site.yaml:10:15: routes[0].metric: expected a number, found a string",
     ];
     assert_eq!(told(text), expected);
     assert!(problems(text).iter().all(|problem| problem.fault == Fault::Shape));

@@ -5,7 +5,7 @@ use design::{
     compile::{LshwInputs, compile},
     document::parse,
     reach::reach,
-    validate::tell,
+    validate::diagnose,
 };
 
 fn site(credential: &str) -> design::compile::Compiled {
@@ -34,7 +34,7 @@ fn what_is_shown_of_a_design_holds_no_secret() {
         "{before:?}{:?}{:?}{changes:?}{:?}",
         node.explain(),
         node.effective.ledger.changes(),
-        tell(&before)
+        diagnose(&before)
     );
     assert!(shown.contains("(hidden)"));
     assert!(!shown.contains("s3cret"), "{shown}");

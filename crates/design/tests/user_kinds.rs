@@ -34,19 +34,19 @@ fn a_document_is_held_to_the_schema_of_its_version() {
         told(&format!("---\n{{schema: shop/Order/{version}, metadata: {{name: o}}, data: {data}}}\n"))
     };
     assert_eq!(order("v1", "{lines: [{item: bolt, count: 2}], state: open}"), [""; 0]);
-    assert_eq!(order("v1", "{}"), ["data: must have `lines`"]);
+    assert_eq!(order("v1", "{}"), ["data: `lines` is required"]);
     assert_eq!(
         order("v1", "{lines: [{item: BOLT, count: 0}, 5], state: lost, colour: red}"),
         [
             "data.lines[0].item: must match ^[a-z]+$",
-            "data.lines[0].count: must not be below 1",
+            "data.lines[0].count: must be at least 1",
             "data.lines[1]: expected object, found an integer",
             "data.state: must be one of open, closed",
-            "data.colour: is not known",
+            "data.colour: unknown field",
         ]
     );
     assert_eq!(order("v2", "{by: ann}"), [""; 0]);
-    assert_eq!(order("v2", "{}"), ["data: must fit one of 2 shapes, and fits 0"]);
+    assert_eq!(order("v2", "{}"), ["data: must match exactly one of 2 schemas, but matches 0"]);
     assert_eq!(order("v3", "anything"), [""; 0]);
 }
 

@@ -33,10 +33,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 const HEAD: &str = "\
 <!-- Made from the kinds' own declarations by `cargo xtask docs`: change those. -->
 
-# The kinds of the inventory
+# Inventory reference
 
-What they are for and how they hang together is told in [the inventory](../inventory.md); here is every field. **R** is
-required. `groundplane explain racks.spec` tells the same from a server.
+Every field of the inventory kinds. [Inventory](../inventory.md) explains the model. **R** marks required fields.
+`groundplane explain racks.spec` prints the same from a server.
 
 ";
 
@@ -58,7 +58,7 @@ fn page(kinds: &[Kind]) -> String {
             short_names(kind),
             sentence(told)
         );
-        text += "| field | type | | what |\n| --- | --- | --- | --- |\n";
+        text += "| field | type | | description |\n| --- | --- | --- | --- |\n";
         fields(&schema["properties"]["spec"], "spec", &mut text);
         text += &references(kind);
         if !version.selectable.is_empty() {
@@ -67,7 +67,7 @@ fn page(kinds: &[Kind]) -> String {
         }
         let questions: Vec<&str> = kind.questions.iter().map(|question| question.name).collect();
         if !questions.is_empty() {
-            let _ = writeln!(text, "\n**Answers:** {}.", code_list(questions.into_iter()));
+            let _ = writeln!(text, "\n**Queries:** {}.", code_list(questions.into_iter()));
         }
         text.push('\n');
     }
@@ -109,7 +109,7 @@ fn fields(schema: &Value, path: &str, text: &mut String) {
 
 fn type_of(field: &Value) -> String {
     if field["x-kubernetes-int-or-string"] == true {
-        return "amount".to_owned();
+        return "quantity".to_owned();
     }
     match field["type"].as_str() {
         Some("array") => format!("list of {}", type_of(&field["items"])),
@@ -132,10 +132,10 @@ fn limits(field: &Value) -> String {
         _ => {}
     }
     if let Some(pattern) = field["pattern"].as_str().filter(|pattern| pattern.len() < 60) {
-        told.push(format!("As `{}`.", pattern.replace('|', "\\|")));
+        told.push(format!("Pattern: `{}`.", pattern.replace('|', "\\|")));
     }
     if !field["default"].is_null() {
-        told.push(format!("`{}` unless said.", field["default"].to_string().trim_matches('"')));
+        told.push(format!("Defaults to `{}`.", field["default"].to_string().trim_matches('"')));
     }
     if told.is_empty() { String::new() } else { format!(" {}", told.join(" ")) }
 }
@@ -145,20 +145,20 @@ fn references(kind: &Kind) -> String {
         return String::new();
     }
     let mut text =
-        "\n| refers | to | when that is missing | when that is to be deleted |\n| --- | --- | --- | --- |\n"
+        "\n| reference | to | if the target does not exist | if the target is deleted |\n| --- | --- | --- | --- |\n"
             .to_owned();
     for reference in &kind.references {
         let missing = match &reference.missing {
-            Missing::NotReady(reason) => format!("not ready, `{reason}`"),
+            Missing::NotReady(reason) => format!("not Ready (`{reason}`)"),
             Missing::Refuse => "refused".to_owned(),
-            Missing::Ignore => "taken".to_owned(),
+            Missing::Ignore => "accepted".to_owned(),
         };
         let deleted = match reference.on_delete {
             OnDelete::Block => "refused",
-            OnDelete::NotReady(_) => "it goes; not ready",
-            OnDelete::Ignore => "it goes",
+            OnDelete::NotReady(_) => "allowed; not Ready",
+            OnDelete::Ignore => "allowed",
         };
-        let fixed = if reference.immutable { ", for life" } else { "" };
+        let fixed = if reference.immutable { " (immutable)" } else { "" };
         let _ =
             writeln!(text, "| `{}`{fixed} | {} | {missing} | {deleted} |", reference.path, reference.plural);
     }

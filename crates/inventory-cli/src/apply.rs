@@ -1,4 +1,4 @@
-//! `groundplane inventory apply`: manifests of the inventory, in the order in which they need each other.
+//! `groundplane inventory apply`: server-side apply of inventory manifests in dependency order.
 
 use std::io::Write;
 
@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 use crate::bulk::{ORDER, transact};
 use crate::output::ROOT;
 
-/// Apply manifests of the inventory, whatever order they stand in.
+/// Apply inventory manifests, in any order, as one transaction.
 ///
-/// All objects are one transaction: everything is applied or nothing is. (On a server without transactions they are applied one
-/// by one, in the order of their kinds, up to the first that fails.) "groundplane apply" takes other kinds too.
+/// Either all objects are applied or none. On a server without transactions, objects are applied one by one in dependency
+/// order, and the command stops at the first error. Only inventory kinds are accepted; use "groundplane apply" for others.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// Do nothing: server lets the server try it.
-    #[arg(long, value_name = "HOW", default_value = "none", num_args = 0..=1, require_equals = true,
+    /// Validate without changing anything: "server" sends the request as a server-side dry run.
+    #[arg(long, value_name = "MODE", default_value = "none", num_args = 0..=1, require_equals = true,
         default_missing_value = "server")]
     dry_run: String,
 
-    /// Why, for the history.
+    /// Message recorded in the change history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
@@ -37,7 +37,7 @@ Examples:
 
 const MANAGER: &str = "datumctl-inventory";
 
-/// Applies files.
+/// Applies manifests.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let is_real = match arguments.dry_run.as_str() {
         "none" => true,
@@ -77,7 +77,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             let name = manifests.get(index).map_or(String::new(), |manifest| short(&manifest.object));
             Failure::other(format!("apply {name}: {told}"))
         });
-        transact::refused(failures, manifests.len(), "applied")?;
+        transact::refused(failures, "applied")?;
         return manifests.iter().try_for_each(|manifest| tell(&manifest.object, is_real, session));
     }
     for manifest in &manifests {
@@ -129,7 +129,7 @@ fn supported(manifest: &Manifest) -> Result<(), Failure> {
             manifest.source_name(),
             ORDER.join(", ")
         ))
-        .hint("\"groundplane apply -f\" takes every kind that the server has")),
+        .hint("use \"groundplane apply -f\" for other kinds")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Much at once: the whole inventory out as YAML or CSV, and back in as one transaction.
+//! Export of the inventory as YAML or CSV, and import as one transaction.
 
 pub mod desired;
 pub mod export;
@@ -9,7 +9,7 @@ pub mod transact;
 
 use serde_json::{Map, Value};
 
-/// The kinds, each after those that it refers to.
+/// All kinds in dependency order.
 pub const ORDER: [&str; 12] = [
     "Provider",
     "Region",
@@ -25,7 +25,7 @@ pub const ORDER: [&str; 12] = [
     "Circuit",
 ];
 
-/// An object as somebody would write it: without what the server and the controllers put there.
+/// An object as a user would write it: without the fields that the server and the controllers set.
 pub fn as_written(object: &Value) -> Value {
     let mut metadata = Map::new();
     metadata.insert("name".into(), object["metadata"]["name"].clone());
@@ -57,8 +57,8 @@ fn is_own_annotation(key: &str) -> bool {
     key != "kubectl.kubernetes.io/last-applied-configuration"
 }
 
-/// Whether an object refers to others of its own kind, so that it comes after them.
-pub fn leans_on_its_own_kind(object: &Value) -> bool {
+/// Whether an object refers to others of its own kind, so that it must come after them.
+pub fn refers_to_own_kind(object: &Value) -> bool {
     let spec = &object["spec"];
     ["passThrough", "inSlot"].iter().any(|field| !spec[field].is_null())
         || !spec["power"]["inletRef"].is_null()

@@ -1,4 +1,4 @@
-//! `groundplane inventory find-space`: where there is room for what is to come.
+//! `groundplane inventory find-space`: racks with free units, power and ports.
 
 use clap::ValueEnum;
 use cli::{Failure, Session};
@@ -6,59 +6,60 @@ use serde_json::Value;
 
 use crate::output::{self, Form};
 
-/// How many racks without room are told of unless all are wanted.
+/// Number of ruled-out racks that are listed without `-o wide`.
 const FEW: usize = 10;
 
-/// Find racks with room for what is to come, best first, and say why each other rack is ruled out.
+/// Find rack space: free units with enough power and network ports.
 ///
-/// The tightest place comes first, so that large ones stay; then where most power is left.
+/// The best position comes first: the smallest free range that fits, then the rack with the most power left. Racks
+/// without a suitable position are listed with the reason.
 ///
-/// Exit code: 0 when there is room for all, 1 when there is not.
+/// Exit code: 0 if at least one position was found, 1 if not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// How many units.
+    /// Number of contiguous rack units.
     #[arg(long, short, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     units: u16,
 
-    /// Which side has to be free.
+    /// Face that must be free.
     #[arg(long, value_enum, default_value_t = Side::Both)]
     face: Side,
 
-    /// How many watts it draws at most.
+    /// Power budget that the rack must have left, in watts.
     #[arg(long, value_name = "NUMBER")]
     watts: Option<u32>,
 
-    /// How many free ports of switches in the same rack.
+    /// Number of free network ports on switches in the same rack.
     #[arg(long, value_name = "NUMBER")]
     ports: Option<u32>,
 
-    /// How many such places.
+    /// Maximum number of positions to show.
     #[arg(long, short, value_name = "NUMBER", default_value_t = 10)]
     count: u32,
 
-    /// One in a rack, or one in a row.
+    /// Spread positions: at most one per rack or per row.
     #[arg(long, value_enum, default_value_t = Spread::None)]
     spread: Spread,
 
-    /// Only at this site.
+    /// Search only this site.
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
 
-    /// Only in this region.
+    /// Search only this region.
     #[arg(long, value_name = "REGION")]
     region: Option<String>,
 
-    /// Only in this cage.
+    /// Search only this cage.
     #[arg(long, value_name = "CAGE")]
     cage: Option<String>,
 
-    /// Only in this row.
+    /// Search only this row.
     #[arg(long, value_name = "ROW")]
     row: Option<String>,
 
-    /// The form: table, wide (with every rack that is ruled out), json, yaml, name (the racks).
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table, wide (with all ruled-out racks), json, yaml, name (the racks).
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
@@ -82,7 +83,7 @@ Examples:
   groundplane inventory find-space -u 2 -c 3 --spread rack --ports 2 --site fra1
   groundplane inventory find-space -u 1 --face rear --row A -o name";
 
-/// Finds room.
+/// Finds rack space.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let forms = [Form::Table, Form::Wide, Form::Json, Form::Yaml, Form::Name];
     let form = Form::parse(arguments.output.as_deref(), &forms)?;
@@ -111,7 +112,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         }
         _ => show(&arguments, &answer, &places, form == Form::Wide, session)?,
     }
-    // Unless a number was asked for, ten is only what is shown.
+    // --count is a maximum, so fewer positions are not an error.
     match places.is_empty() {
         true => Err(Failure::Exit(1)),
         false => Ok(()),
@@ -130,7 +131,7 @@ fn show(
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let head = ["RACK", "SITE", "ROW", "UNITS", "SIDE", "LEFT", "WATTS-LEFT", "PORTS"];
+    let head = ["RACK", "SITE", "ROW", "UNITS", "FACE", "UNITS-LEFT", "WATTS-LEFT", "PORTS"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for place in places {
         let start = place["startUnit"].as_i64().unwrap_or(1);
@@ -149,10 +150,10 @@ fn show(
     let ruled_out = answer["ruledOut"].as_array().map(Vec::as_slice).unwrap_or_default();
     match (places, ruled_out) {
         ([], []) => {
-            output::text("No rack is there to look in.\n", session)?;
-            session.console.say("hint: \"groundplane inventory racks\" tells where there are any");
+            output::text("No racks match.\n", session)?;
+            session.console.say("hint: list all racks with \"groundplane inventory racks\"");
         }
-        ([], _) => output::text("No rack has room for it.\n", session)?,
+        ([], _) => output::text("No rack has enough space.\n", session)?,
         _ => output::table(&rows, session)?,
     }
     let shown = if shows_all { ruled_out.len() } else { FEW };
@@ -164,7 +165,7 @@ fn show(
     }
     if ruled_out.len() > shown {
         let more = ruled_out.len() - shown;
-        session.console.say(&format!("{more} more racks are ruled out; -o wide tells of all"));
+        session.console.say(&format!("{more} more racks are ruled out; list all with -o wide"));
     }
     Ok(())
 }

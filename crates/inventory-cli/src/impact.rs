@@ -1,4 +1,4 @@
-//! `groundplane inventory impact`: what breaks if something goes.
+//! `groundplane inventory impact`: impact analysis of a failure.
 
 use cli::{Client, Failure, Session};
 use serde_json::Value;
@@ -7,24 +7,25 @@ use crate::list::select::Selection;
 use crate::list::{Listed, kinds};
 use crate::output::{self, Form};
 
-/// Show what loses power, network or redundancy if a cable, port, device, rack or feed goes.
+/// Show what loses power, network or redundancy if an object fails.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What would go, as KIND/NAME, KIND NAME, or NAME where only one thing is called so; kinds: cable, port, node, networkdevice, rack, circuit.
+    /// Object that fails, as KIND/NAME, KIND NAME, or NAME if it is unambiguous. Kinds: cable, port, node, networkdevice,
+    /// rack, circuit.
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     words: Vec<String>,
 
-    /// Of a rack, only this power feed.
+    /// For a rack: only this power feed fails.
     #[arg(long, value_name = "FEED")]
     feed: Option<String>,
 
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
-    /// The form: table (text), json, yaml, name (what loses anything).
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table (text), json, yaml, name (the affected devices).
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
@@ -35,10 +36,10 @@ Examples:
   groundplane inventory impact rack/fra1-a01 --feed A
   groundplane inventory impact cable/fra1-a01-leaf1-up1--fra1-spine1 -o json";
 
-/// The kinds of which it is known what goes with them.
+/// The supported kinds.
 const KINDS: [&str; 6] = ["NetworkDevice", "Node", "Rack", "Cable", "Port", "Circuit"];
 
-/// The one kind that has an object of this name.
+/// The kind of the only object with this name.
 async fn kind_of(name: &str, as_of: Option<&str>, client: &Client) -> Result<&'static Listed, Failure> {
     let mut found = Vec::new();
     for kind in KINDS {
@@ -54,19 +55,20 @@ async fn kind_of(name: &str, as_of: Option<&str>, client: &Client) -> Result<&'s
     }
     match found.as_slice() {
         [one] => Ok(one),
-        [] => Err(Failure::other(format!("nothing that could go is called {name}")).hint(format!(
-            "\"groundplane search {name}\" looks for it everywhere; name a networkdevice, node, rack, cable, port or circuit"
-        ))),
+        [] => Err(Failure::other(format!(
+            "no networkdevice, node, rack, cable, port or circuit is named {name}"
+        ))
+        .hint(format!("find it with \"groundplane search {name}\""))),
         several => {
             let names: Vec<String> =
                 several.iter().map(|listed| format!("{}/{name}", listed.kind.to_lowercase())).collect();
-            Err(Failure::usage(format!("several things are called {name}"))
-                .hint(format!("write which: {}", names.join(", "))))
+            Err(Failure::usage(format!("several objects are named {name}"))
+                .hint(format!("choose one: {}", names.join(", "))))
         }
     }
 }
 
-/// Says what would be lost.
+/// Prints the impact.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml, Form::Name])?;
     let as_of = output::moment(arguments.as_of.as_deref())?;
@@ -77,14 +79,16 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             None => (kind_of(one, as_of.as_deref(), &client).await?, one.as_str()),
         },
         [kind, name, ..] => (kinds::named(kind)?, name.as_str()),
-        [] => return Err(Failure::usage("name what would go, as KIND/NAME")),
+        [] => return Err(Failure::usage("name the object that fails, as KIND/NAME")),
     };
     if arguments.feed.is_some() && listed.kind != "Rack" {
-        return Err(Failure::usage("--feed is for racks: groundplane inventory impact rack/NAME --feed A"));
+        return Err(Failure::usage(
+            "--feed applies to racks only, as in: groundplane inventory impact rack/NAME --feed A",
+        ));
     }
     if !KINDS.contains(&listed.kind) {
-        return Err(Failure::usage(format!("what goes with a {} is not worked out", listed.kind))
-            .hint("name a cable, port, node, networkdevice, rack or circuit; \"groundplane referrers\" tells who points at anything"));
+        return Err(Failure::usage(format!("impact analysis does not support {}", listed.kind))
+            .hint("supported kinds: cable, port, node, networkdevice, rack, circuit; \"groundplane referrers\" lists the references to any object"));
     }
     let ask = output::question(listed.plural, name, "impact")
         .query_if("feed", arguments.feed.as_deref())

@@ -1,7 +1,7 @@
-//! The commands under `groundplane inventory`: lists, questions and bulk, as a client of the public API.
+//! The commands under `groundplane inventory`: lists, queries, import and export, as a client of the public API.
 //!
-//! The lists, their flags, columns and messages are those of the original `datumctl inventory`, and the same commands answer
-//! as that plugin when the program is called `datumctl-inventory`.
+//! Lists, flags, columns and messages follow `datumctl inventory`. Called as `datumctl-inventory`, the program acts as that
+//! plugin.
 
 mod apply;
 mod bulk;
@@ -21,7 +21,7 @@ pub use plugin::{is_plugin, run as run_plugin};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use cli::{Failure, Session};
 
-/// What stands where, what it is connected to, what breaks if something goes, and where there is room.
+/// List and query the physical inventory: racks, devices, cables, circuits, power and space.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -37,7 +37,7 @@ Examples:
   groundplane inventory impact networkdevice/fra1-spine1
   groundplane inventory find-space --units 2 --watts 500";
 
-/// A command: one of the lists, or anything else.
+/// A subcommand: one of the lists, or another one.
 #[derive(Debug)]
 enum Command {
     List(list::Arguments),
@@ -59,7 +59,7 @@ enum Other {
     Import(bulk::import::Arguments),
 }
 
-/// Carries a command out.
+/// Runs a subcommand.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let other = match arguments.command {
         Command::List(arguments) => return list::run(arguments, session).await,

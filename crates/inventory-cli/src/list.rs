@@ -1,4 +1,4 @@
-//! The lists: `groundplane inventory nodes --site fra1` and the other eleven, with the columns of the original.
+//! The list commands, such as `groundplane inventory nodes --site fra1`, with the columns of `datumctl inventory`.
 
 mod columns;
 mod filter;
@@ -15,28 +15,28 @@ use columns::Column;
 use filter::Filter;
 use select::Selection;
 
-/// A kind, how it is called, what it is filtered by and what is shown of it.
+/// A kind with its aliases, filters and columns.
 pub struct Listed {
-    /// The kind.
+    /// Name of the kind.
     pub kind: &'static str,
-    /// Its plural, which is the command.
+    /// Its plural, which is the name of the command.
     pub plural: &'static str,
-    /// What else it is called.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
     about: &'static str,
     example: &'static str,
     filters: &'static [Filter],
     columns: &'static [Column],
-    /// What `-o wide` shows besides.
+    /// Additional columns of `-o wide`.
     wide: &'static [Column],
 }
 
-/// All kinds, in the order of the help.
+/// All kinds, in the order of the help text.
 pub fn all() -> &'static [Listed] {
     &columns::ALL
 }
 
-/// What was asked for.
+/// The arguments of a list command.
 #[derive(Debug)]
 pub struct Arguments {
     plural: &'static str,
@@ -49,7 +49,7 @@ pub struct Arguments {
     as_of: Option<String>,
 }
 
-/// The commands.
+/// The list commands.
 pub fn commands() -> impl Iterator<Item = Command> {
     all().iter().map(|listed| {
         let command = Command::new(listed.plural).about(listed.about).after_help(format!(
@@ -59,48 +59,48 @@ pub fn commands() -> impl Iterator<Item = Command> {
         let command = listed
             .aliases
             .iter()
-            // The singular is `get`'s, and that of racks a command of its own.
+            // Singulars belong to `get`, and `rack` is a command of its own.
             .filter(|alias| **alias != listed.kind.to_lowercase())
             .fold(command, |command, alias| command.alias(*alias));
         command.args(listed.filters.iter().map(|filter| filter.flag())).args(common())
     })
 }
 
-/// What every list takes.
+/// The arguments of every list command.
 fn common() -> [Arg; 6] {
     [
-        Arg::new("names").value_name("NAME").num_args(0..).help("Only those with these names."),
+        Arg::new("names").value_name("NAME").num_args(0..).help("Names of the objects to list. Defaults to all."),
         Arg::new("selector")
             .long("selector")
             .short('l')
             .value_name("LABELS")
-            .help("Only those with these labels, as in team=core."),
+            .help("Label selector, such as team=core."),
         Arg::new("field-selector")
             .long("field-selector")
             .value_name("FIELDS")
-            .help("Only those with these fields, as in spec.serial=CZJ123456."),
+            .help("Field selector, such as spec.serial=CZJ123456."),
         Arg::new("output")
             .long("output")
             .short('o')
-            .value_name("FORM")
-            .help("The form: table, wide, json, yaml, name."),
+            .value_name("FORMAT")
+            .help("Output format: table, wide, json, yaml, name."),
         Arg::new("no-headers")
             .long("no-headers")
             .action(ArgAction::SetTrue)
-            .help("Leave the headings of the table out."),
+            .help("Print the table without headings."),
         Arg::new("as-of").long("as-of").value_name("TIME|REVISION").help(
-            "How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.",
+            "Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.",
         ),
     ]
 }
 
-/// Whether a word is one of the commands.
+/// Whether a word is one of the list commands.
 pub fn is_command(word: &str) -> bool {
     all().iter().any(|listed| listed.plural == word || listed.aliases.contains(&word))
 }
 
 impl Arguments {
-    /// What a command was given, if it is one of these.
+    /// The arguments of a command, if it is a list command.
     pub fn of_command(name: &str, matches: &ArgMatches) -> Option<Arguments> {
         let listed = all().iter().find(|listed| listed.plural == name)?;
         Some(Arguments::read(listed, listed.filters, matches))
@@ -127,7 +127,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let form = Form::parse(arguments.output.as_deref(), &LISTED)?;
     let as_of = output::moment(arguments.as_of.as_deref())?;
     if arguments.filters.iter().any(|(filter, _)| *filter == Filter::Cluster) {
-        // Here the flag means a cluster of the inventory, not one of the kubeconfig.
+        // Here --cluster means a cluster of the inventory, not one of the kubeconfig.
         session.global.cluster = None;
     }
     let Some(listed) = all().iter().find(|listed| listed.plural == arguments.plural) else { return Ok(()) };

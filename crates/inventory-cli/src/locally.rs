@@ -1,5 +1,5 @@
-//! Questions answered here, for servers that keep the inventory and know none of its questions, as a stock Milo: everything is
-//! listed, and asked in the same words.
+//! Client-side queries, for servers that have the inventory kinds but not its queries, such as a stock Milo: everything is
+//! listed and queried in memory.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::list;
 use crate::list::select::Selection;
 use crate::output::{ROOT, not_found};
 
-/// Whether a server does not know what it was asked.
+/// Whether the server does not serve the requested path.
 pub fn is_unknown(failure: &Failure) -> bool {
     failure.refusal().is_some_and(|refusal| refusal.code() == 404 && refusal.message() == cli::UNKNOWN_PATH)
 }
 
-/// The answer for programs.
+/// The answer as JSON.
 pub async fn value(client: &Client, ask: &Ask) -> Result<Value, Failure> {
     match answer(client, ask, Form::Json).await? {
         Answered::Json(value) => Ok(value),
@@ -26,7 +26,7 @@ pub async fn value(client: &Client, ask: &Ask) -> Result<Value, Failure> {
     }
 }
 
-/// The answer for people.
+/// The answer as text or SVG.
 pub async fn text(client: &Client, ask: &Ask, form: Form) -> Result<String, Failure> {
     match answer(client, ask, form).await? {
         Answered::Text(text) | Answered::Svg(text) => Ok(text),
@@ -35,7 +35,7 @@ pub async fn text(client: &Client, ask: &Ask, form: Form) -> Result<String, Fail
 }
 
 async fn answer(client: &Client, ask: &Ask, form: Form) -> Result<Answered, Failure> {
-    let missing = || Failure::other(format!("this server does not know {}", ask.path));
+    let missing = || Failure::other(format!("this server does not serve {}", ask.path));
     let mut steps = ask.path.strip_prefix(ROOT).unwrap_or("").split('/').skip(1);
     let (Some(plural), Some(name), Some(question)) = (steps.next(), steps.next(), steps.next()) else {
         return Err(missing());
@@ -44,9 +44,9 @@ async fn answer(client: &Client, ask: &Ask, form: Form) -> Result<Answered, Fail
         ask.query.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     if options.contains_key("asOf") {
         return Err(Failure::other(
-            "this server keeps no past: it is another Kubernetes, or an older Groundplane",
+            "--as-of: this server has no history (not Groundplane, or an older version)",
         )
-        .hint("without --as-of it tells how it is now"));
+        .hint("omit --as-of to read the current state"));
     }
     let kind = inventory::kinds::all().into_iter().find(|kind| kind.names.plural == plural);
     let kind = kind.ok_or_else(missing)?;
@@ -76,7 +76,7 @@ async fn answer(client: &Client, ask: &Ask, form: Form) -> Result<Answered, Fail
     })
 }
 
-/// All that there is. A server that has not some kind, as older ones, has nothing of it.
+/// Lists all objects. Kinds that the server does not serve are treated as empty.
 async fn everything(client: &Client) -> Result<Memory, Failure> {
     let (mut objects, mut missing) = (Vec::new(), 0);
     for listed in list::all() {
@@ -88,7 +88,7 @@ async fn everything(client: &Client) -> Result<Memory, Failure> {
     }
     match missing == list::all().len() {
         true => Err(Failure::other(
-            "this server has no inventory: it is another Kubernetes, or an older Groundplane",
+            "this server does not serve inventory.miloapis.com/v1alpha1 (not Groundplane, or an older version)",
         )),
         false => Ok(Memory::of(objects)),
     }

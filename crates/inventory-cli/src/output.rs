@@ -1,4 +1,4 @@
-//! The forms that `-o` asks for, and questions put to the server.
+//! Output formats (`-o`), and queries sent to the server.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::locally;
 
-/// Where the inventory is served.
+/// API path of the inventory.
 pub const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
 
-/// A form that `-o` asks for.
+/// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Table,
@@ -22,7 +22,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Reads the value of `-o`, of those that a command can do; none is what people read.
+    /// Parses the value of `-o` among the formats that a command supports. Defaults to a table.
     pub fn parse(text: Option<&str>, allowed: &[Form]) -> Result<Form, Failure> {
         let Some(text) = text else { return Ok(Form::Table) };
         let found = allowed.iter().find(|form| form.word() == text);
@@ -48,10 +48,10 @@ impl Form {
     }
 }
 
-/// What lists can be printed as.
+/// The output formats of lists.
 pub const LISTED: [Form; 5] = [Form::Table, Form::Wide, Form::Json, Form::Yaml, Form::Name];
 
-/// Prints a value for programs.
+/// Prints a value as JSON or YAML.
 pub fn value(form: Form, value: &Value, session: &mut Session) -> Result<(), Failure> {
     let text = match form {
         Form::Yaml => krm::encode::to_yaml(value),
@@ -60,12 +60,12 @@ pub fn value(form: Form, value: &Value, session: &mut Session) -> Result<(), Fai
     Ok(session.console.out.write_all(text.as_bytes())?)
 }
 
-/// Prints a text as it is.
+/// Prints text unchanged.
 pub fn text(text: &str, session: &mut Session) -> Result<(), Failure> {
     Ok(session.console.out.write_all(text.as_bytes())?)
 }
 
-/// Prints rows below their headings; nothing but a sentence when there are none.
+/// Prints rows below their headings, or a message if there are none.
 pub fn table(rows: &[Vec<String>], session: &mut Session) -> Result<(), Failure> {
     if rows.len() < 2 {
         return text("No matching inventory found.\n", session);
@@ -75,7 +75,7 @@ pub fn table(rows: &[Vec<String>], session: &mut Session) -> Result<(), Failure>
     text(&shown, session)
 }
 
-/// Asks a question in JSON.
+/// Sends a query and returns the answer as JSON.
 pub async fn answer(client: &Client, ask: Ask) -> Result<Value, Failure> {
     match client.value(&ask).await {
         Err(failure) if locally::is_unknown(&failure) => locally::value(client, &ask).await,
@@ -83,12 +83,12 @@ pub async fn answer(client: &Client, ask: Ask) -> Result<Value, Failure> {
     }
 }
 
-/// Asks for a text, and gives it as it comes.
+/// Sends a query and returns the answer as text.
 pub async fn answer_text(client: &Client, ask: Ask) -> Result<String, Failure> {
     as_it_comes(client, ask.accept("text/plain"), krm::kind::Form::Text).await
 }
 
-/// Asks for a drawing, and gives it as it comes.
+/// Sends a query and returns the answer as SVG.
 pub async fn answer_drawing(client: &Client, ask: Ask) -> Result<String, Failure> {
     as_it_comes(client, ask.accept("image/svg+xml"), krm::kind::Form::Svg).await
 }
@@ -104,7 +104,7 @@ async fn as_it_comes(client: &Client, ask: Ask, form: krm::kind::Form) -> Result
     }
 }
 
-/// That there is no such object, as the server says it, with what to do next.
+/// A NotFound error like the server's, with a hint.
 pub fn not_found(plural: &str, name: &str) -> Failure {
     let group = inventory::kinds::GROUP;
     let message = format!("{plural}.{group} {} not found", krm::field::quote(name));
@@ -115,41 +115,41 @@ pub fn not_found(plural: &str, name: &str) -> Failure {
     explained(Failure::Server(Box::new(cli::Refusal { status, during: None })))
 }
 
-/// Fails on servers that would answer of the present when they are asked of the past.
+/// Fails on servers without history: they would ignore `asOf` and return the current state.
 pub async fn keeps_a_past(session: &mut Session) -> Result<(), Failure> {
     match session.discovery().await?.has_transactions() {
         true => Ok(()),
-        false => Err(Failure::other(
-            "this server keeps no past: it is another Kubernetes, or an older Groundplane",
-        )
-        .hint("without --as-of it tells how it is now")),
+        false => {
+            Err(Failure::other("--as-of: this server has no history (not Groundplane, or an older version)")
+                .hint("omit --as-of to read the current state"))
+        }
     }
 }
 
-/// A refusal with what to do next.
+/// Adds a hint to an error of the server.
 fn explained(failure: Failure) -> Failure {
     let Some(refusal) = failure.refusal() else { return failure };
     let details = refusal.status["details"].clone();
     match (refusal.reason(), details["kind"].as_str(), details["name"].as_str()) {
         ("NotFound", Some(plural), Some(name)) if !name.is_empty() => failure.hint(format!(
-            "\"groundplane search {name}\" looks for it everywhere; \"groundplane inventory {plural}\" lists them"
+            "find it with \"groundplane search {name}\", or list all with \"groundplane inventory {plural}\""
         )),
         ("NotFound", ..) => failure.without("inventory"),
         _ => failure,
     }
 }
 
-/// The path of a question about an object; `-` means all of its kind.
+/// The request of a query about an object; `-` means all objects of its kind.
 pub fn question(plural: &str, name: &str, question: &str) -> Ask {
     Ask::get(format!("{ROOT}/{plural}/{}/{question}", cli::segment(name)))
 }
 
-/// A moment as the API takes it, if one was given.
+/// Parses `--as-of` into the form that the API takes.
 pub fn moment(as_of: Option<&str>) -> Result<Option<String>, Failure> {
     as_of.map(cli::moment).transpose()
 }
 
-/// Prints lines of names, as `kind.group/name`.
+/// Prints names as `kind.group/name`, one per line.
 pub fn names<'a>(
     found: impl IntoIterator<Item = (&'a str, &'a str)>,
     session: &mut Session,

@@ -1,4 +1,4 @@
-//! The plugin `datumctl-inventory`: the same commands, for whoever calls the program by that name.
+//! The datumctl plugin `datumctl-inventory`: the same commands under another program name.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const NAME: &str = "datumctl-inventory";
 
-/// Browse the physical inventory.
+/// List and query the physical inventory.
 #[derive(Parser)]
 #[command(name = "inventory", bin_name = "datumctl inventory", version, about)]
 struct Whole {
@@ -22,12 +22,12 @@ struct Whole {
     arguments: crate::Arguments,
 }
 
-/// Whether the program is called as the plugin.
+/// Whether the program was called by the plugin's name.
 pub fn is_plugin(called: Option<&OsStr>) -> bool {
     called.and_then(|called| Path::new(called).file_stem()).is_some_and(|name| name == NAME)
 }
 
-/// Answers as the plugin, and gives the code to exit with.
+/// Runs as the plugin and returns the exit code.
 pub fn run(words: Vec<OsString>, console: Console) -> u8 {
     if words.iter().skip(1).any(|word| word == "--plugin-manifest") {
         return manifest(console);
@@ -48,7 +48,7 @@ fn manifest(mut console: Console) -> u8 {
     let manifest = json!({
         "name": "inventory",
         "version": env!("CARGO_PKG_VERSION"),
-        "description": "Browse the physical inventory: lists, racks, traces, impact and room",
+        "description": "List and query the physical inventory: racks, traces, impact and space",
         "min_datumctl_version": "0.5.0",
         "api_version": 1,
         "min_api_version": 1,
@@ -60,9 +60,9 @@ fn manifest(mut console: Console) -> u8 {
     }
 }
 
-/// Takes the server and who asks from what datumctl hands over. A kubeconfig or server that is named counts before it.
+/// Takes server and credentials from datumctl's environment. An explicit --kubeconfig or --server takes precedence.
 fn in_context(global: &mut Global, said: &dyn Fn(&str) -> Option<String>) -> Result<(), Failure> {
-    // The inventory is the platform's: whichever project is at hand, it is asked at the root.
+    // The inventory belongs to the platform, so the current project does not matter.
     global.project = None;
     if global.kubeconfig.is_some() || global.server.is_some() {
         return Ok(());
@@ -71,13 +71,12 @@ fn in_context(global: &mut Global, said: &dyn Fn(&str) -> Option<String>) -> Res
         let is_kubeconfig = said("KUBECONFIG").or_else(|| said("GROUNDPLANE_KUBECONFIG")).is_some();
         return match is_kubeconfig {
             true => Ok(()),
-            false => Err(Failure::usage("DATUM_API_HOST is not set").hint(
-                "run it as \"datumctl inventory …\", or name a server: --server URL, --kubeconfig FILE",
-            )),
+            false => Err(Failure::usage("DATUM_API_HOST is not set")
+                .hint("run it as \"datumctl inventory …\", or pass --server URL or --kubeconfig FILE")),
         };
     };
     let has_scheme = host.starts_with("https://") || host.starts_with("http://");
-    // Contexts of a kubeconfig belong to other servers: neither their authority nor their users count here.
+    // Contexts of a kubeconfig belong to other servers: neither their CA nor their users apply here.
     global.kubeconfig = Some("/dev/null".into());
     global.server = Some(if has_scheme { host } else { format!("https://{host}") });
     if global.token.is_none()
@@ -95,12 +94,15 @@ fn token(helper: &str, session: Option<&str>) -> Result<String, Failure> {
     if let Some(session) = session {
         command.args(["--session", session]);
     }
-    let output =
-        command.output().map_err(|error| Failure::other(format!("asking {helper} for a token: {error}")))?;
+    let output = command
+        .output()
+        .map_err(|error| Failure::other(format!("cannot run {helper} to get a token: {error}")))?;
     let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() || token.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Failure::other(format!("{helper} gave no token: {said}")).hint("datumctl auth login"));
+        return Err(
+            Failure::other(format!("{helper} returned no token: {said}")).hint("run \"datumctl auth login\"")
+        );
     }
     Ok(token)
 }

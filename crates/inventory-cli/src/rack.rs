@@ -1,4 +1,4 @@
-//! `groundplane inventory rack show`: racks as one stands before them, front and rear, side by side.
+//! `groundplane inventory rack show`: rack elevations, side by side.
 
 mod drawing;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::output::{self, Form};
 
-/// Racks: what is where in them.
+/// Show rack elevations.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -22,38 +22,38 @@ enum Command {
     Show(Show),
 }
 
-/// Draw racks: what is where, front and rear, what is free, and how their power stands.
+/// Show the elevation of racks: devices on front and rear, free and reserved units, and power.
 ///
-/// Several racks stand side by side, as many as the terminal has room for; those of a row come in the order of their names.
+/// Racks are drawn side by side, as many as fit the terminal. Racks of a row are sorted by name.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 struct Show {
-    /// The racks.
+    /// Names of the racks.
     #[arg(value_name = "RACK", required_unless_present_any = ["site", "row"])]
     racks: Vec<String>,
 
-    /// All racks at this site.
+    /// Show all racks of this site.
     #[arg(long, value_name = "SITE", conflicts_with = "racks")]
     site: Option<String>,
 
-    /// Only those in this cage.
+    /// Show only racks in this cage.
     #[arg(long, value_name = "CAGE", conflicts_with = "racks")]
     cage: Option<String>,
 
-    /// Only those in this row.
+    /// Show only racks in this row.
     #[arg(long, value_name = "ROW", conflicts_with = "racks")]
     row: Option<String>,
 
-    /// Which side is drawn.
+    /// Face to show.
     #[arg(long, value_enum, default_value_t = Side::Both)]
     face: Side,
 
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
-    /// The form: table (a drawing in text), wide, json, yaml, name, svg.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table (text drawing), wide (with a list of devices), json, yaml, name (the devices), svg.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
@@ -72,7 +72,7 @@ Examples:
   groundplane inventory rack show --site fra1 --row A -o svg > row-a.svg
   groundplane inventory rack show fra1-a01 --as-of 3d";
 
-/// Draws racks.
+/// Shows racks.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let Command::Show(asked) = arguments.command;
     let all = [Form::Table, Form::Wide, Form::Json, Form::Yaml, Form::Name, Form::Svg];
@@ -116,7 +116,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 }
 
 fn racks(answer: Value) -> Result<Vec<Elevation>, Failure> {
-    let unreadable = |error| Failure::other(format!("the server's answer can't be read: {error}"));
+    let unreadable = |error| Failure::other(format!("cannot parse the server's answer: {error}"));
     match answer.get("racks") {
         Some(racks) => Vec::deserialize(racks).map_err(unreadable),
         None => Ok(vec![Elevation::deserialize(&answer).map_err(unreadable)?]),

@@ -1,25 +1,25 @@
-//! `groundplane inventory summary`: how much there is of everything.
+//! `groundplane inventory summary`: object counts.
 
 use cli::{Failure, Session};
 
 use crate::output::{self, Form};
 
-/// Count everything: by kind, by region, by provider.
+/// Count objects by kind, region and provider.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane inventory summary\n  groundplane inventory summary --as-of 30d"
 )]
 pub struct Arguments {
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
-    /// The form: table (text), json, yaml.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table (text), json, yaml.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
-/// Prints it.
+/// Prints the counts.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml])?;
     let ask = output::question("regions", "-", "summary")

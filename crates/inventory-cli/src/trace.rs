@@ -1,4 +1,4 @@
-//! `groundplane inventory trace`: where the cable in a port goes.
+//! `groundplane inventory trace`: follows a port to where its path ends.
 
 use cli::{Ask, Client, Failure, Session};
 use serde_json::Value;
@@ -6,39 +6,39 @@ use serde_json::Value;
 use crate::list::select::Selection;
 use crate::output::{self, Form};
 
-/// Follow a port: cable by cable, through panels and circuits, and for power from feed to supply.
+/// Trace a port through cables, patch panels, circuits and PDUs.
 ///
-/// Where the way splits, at a breakout cable or a PDU, every branch is shown; the lengths of the cables are summed up.
-/// A port is named by its own name, or by its device and what is written beside it.
+/// All branches of breakout cables and PDUs are shown, with the total cable length. Name the port object, or the device
+/// and the name of the port on it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The port; or the device that has it.
+    /// Name of the Port object, or of the device.
     #[arg(value_name = "PORT")]
     port: String,
 
-    /// What is written beside the port on that device, as eth0.
-    #[arg(value_name = "LABEL")]
+    /// Name of the port on that device (spec.name), such as eth0.
+    #[arg(value_name = "PORT-NAME")]
     label: Option<String>,
 
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
-    /// The form: table (text), json, yaml, name (the ports where it ends), svg.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table (text), json, yaml, name (the ports at the end of the path), svg.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   groundplane inventory trace fra1-a01-node01-eth0
-  groundplane inventory trace fra1-a01-node01 eth0           by device and label
-  groundplane inventory trace fra1-a01-feed-a                power, from the feed to every supply
+  groundplane inventory trace fra1-a01-node01 eth0           # device and port name
+  groundplane inventory trace fra1-a01-feed-a                # power, from the feed to every device
   groundplane inventory trace fra1-a01-leaf1-up1 -o svg > uplink.svg
   groundplane inventory trace fra1-a01-leaf1-up1 --as-of 2026-11-10";
 
-/// Follows a port.
+/// Traces a port.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let all = [Form::Table, Form::Json, Form::Yaml, Form::Name, Form::Svg];
     let form = Form::parse(arguments.output.as_deref(), &all)?;
@@ -68,20 +68,20 @@ fn ports_of(device: &str, as_of: Option<String>) -> Selection {
     Selection { fields, as_of, ..Selection::all("ports") }
 }
 
-/// Whoever names a device is told which ports it has.
+/// Suggests the ports of a device that was named instead of a port.
 fn which_port(failure: Failure, ports: &[Value], device: &str) -> Failure {
     let labels: Vec<&str> = ports.iter().filter_map(|port| port["spec"]["name"].as_str()).collect();
     match labels.first() {
         None => failure,
-        Some(first) => Failure::other(format!("{device} is a device; which of its ports?")).hint(format!(
-            "groundplane inventory trace {device} {}; it has {}",
+        Some(first) => Failure::other(format!("{device} is a device; name one of its ports")).hint(format!(
+            "run \"groundplane inventory trace {device} {}\"; its ports are {}",
             shell_word(first),
             labels.join(", ")
         )),
     }
 }
 
-/// A word as a shell takes it.
+/// A word quoted for the shell.
 fn shell_word(word: &str) -> String {
     if word.contains(char::is_whitespace) { format!("\"{word}\"") } else { word.to_owned() }
 }
@@ -108,7 +108,7 @@ async fn follow(form: Form, client: &Client, ask: Ask, session: &mut Session) ->
     }
 }
 
-/// The one port of a device that is labelled so.
+/// The only port of a device with this name.
 fn labelled(ports: &[Value], device: &str, label: &str) -> Result<String, Failure> {
     let text = |port: &Value| port["spec"]["name"].as_str().unwrap_or("").to_owned();
     let found: Vec<&str> = ports
@@ -120,14 +120,15 @@ fn labelled(ports: &[Value], device: &str, label: &str) -> Result<String, Failur
         [one] => Ok((*one).to_owned()),
         [] => {
             let labels: Vec<String> = ports.iter().map(text).collect();
-            let failure = Failure::other(format!("no port of {device} is labelled {label}"));
+            let failure = Failure::other(format!("{device} has no port named {label}"));
             Err(match labels.is_empty() {
-                true => failure
-                    .hint(format!("nothing called {device} has ports; \"groundplane search {device}\"")),
-                false => failure.hint(format!("it has {}", labels.join(", "))),
+                true => failure.hint(format!(
+                    "no device named {device} has ports; find it with \"groundplane search {device}\""
+                )),
+                false => failure.hint(format!("its ports are {}", labels.join(", "))),
             })
         }
-        several => Err(Failure::other(format!("several ports of {device} are labelled {label}"))
-            .hint(format!("name one of them: {}", several.join(", ")))),
+        several => Err(Failure::other(format!("{device} has several ports named {label}"))
+            .hint(format!("name the Port object: {}", several.join(", ")))),
     }
 }

@@ -1,29 +1,29 @@
-//! `groundplane inventory tree`: regions, their clusters, their sites, and the nodes there.
+//! `groundplane inventory tree`: regions with their clusters, sites and nodes.
 
 use cli::{Failure, Session};
 
 use crate::output::{self, Form};
 
-/// Show regions with their clusters, their sites, and the nodes there.
+/// Show the inventory as a tree: regions with their clusters, sites and nodes.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane inventory tree\n  groundplane inventory tree --region eu-central"
 )]
 pub struct Arguments {
-    /// Only this region.
+    /// Show only this region.
     #[arg(long, value_name = "REGION")]
     region: Option<String>,
 
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
-    /// The form: table (text), json, yaml.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table (text), json, yaml.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
-/// Prints it.
+/// Prints the tree.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml])?;
     let ask = output::question("regions", arguments.region.as_deref().unwrap_or("-"), "tree")

@@ -1,4 +1,4 @@
-//! Bulk: all objects of a kind as a spreadsheet, and back. A row is an object, found by its name; a column is a field.
+//! CSV export and import of a kind: one row per object, identified by name; one column per field.
 
 mod cells;
 mod rows;
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 
 pub use cells::text;
 
-/// What is wrong with a cell, and what would be right.
+/// An error in a cell or row, with the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The row, as a spreadsheet counts: the header is 1.
+    /// Number of the row, as a spreadsheet counts: the header is 1.
     pub row: usize,
-    /// The column's header; empty when it is the whole row.
+    /// Header of the column; empty for the whole row.
     pub column: String,
-    /// What is wrong, and what would be right.
+    /// The problem and how to fix it.
     pub problem: String,
 }
 
@@ -32,32 +32,32 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// A row of a spreadsheet: the object it speaks of, as far as it does.
+/// A row: an object, as far as its cells describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The row, as a spreadsheet counts: the header is 1.
+    /// Number of the row, as a spreadsheet counts: the header is 1.
     pub number: usize,
-    /// The object, with what its cells say.
+    /// The object, with the values of the cells.
     pub object: Object,
-    /// The revision of which the spreadsheet was written, where it says so.
+    /// The revision at which the file was exported, if it has that column.
     pub revision: Option<String>,
-    /// The fields there are columns for, each with the text of its cell; an empty one clears the field.
+    /// The fields with a column, each with the text of its cell. An empty cell clears the field.
     pub given: Vec<(String, String)>,
 }
 
 impl Row {
-    /// Whether an object has in a field what the row says: the same text, or another spelling of the same.
+    /// Whether a field of an object equals its cell, possibly in another notation.
     pub fn is_so(&self, object: &Object, column: &str, cell: &str) -> bool {
         text(object, column) == cell || self.value(column) == value_at(object, column)
     }
 
-    /// What the row says of a field; nothing where its cell is empty.
+    /// The value of a cell; `None` if it is empty.
     pub fn value(&self, column: &str) -> Option<&Value> {
         value_at(&self.object, column)
     }
 }
 
-/// Where the field of a column stands in an object.
+/// The path of a column's field in an object.
 pub fn path(column: &str) -> &str {
     if column == "labels" { "metadata.labels" } else { column }
 }
@@ -66,10 +66,10 @@ fn value_at<'a>(object: &'a Object, column: &str) -> Option<&'a Value> {
     object.at(path(column))
 }
 
-/// What every spreadsheet begins with: which object, as of when, and its labels.
+/// The first columns of every file.
 const FIRST: [&str; 3] = ["name", "revision", "labels"];
 
-/// The columns of a kind: its name, the revision, its labels, and every field of `spec`. Lists and maps are JSON in one cell.
+/// The columns of a kind: name, revision, labels and every field of `spec`. Lists and maps are JSON in one cell.
 pub fn columns(kind: &Kind) -> Vec<String> {
     let mut columns = FIRST.map(str::to_owned).to_vec();
     if let Some(spec) = kind.stored().schema.root().property("spec") {
@@ -88,8 +88,7 @@ fn flatten(node: &Node, path: &str, columns: &mut Vec<String>) {
     }
 }
 
-/// Objects as CSV: a header, then a row for each. Columns that nobody fills are left out; so is the revision at which all
-/// of them were so, where there is none.
+/// Objects as CSV: a header and a row for each. Empty columns are omitted.
 pub fn write(kind: &Kind, objects: &[Object], revision: Option<&str>) -> String {
     let cell = |object: &Object, column: &str| match column {
         "revision" => revision.unwrap_or_default().to_owned(),
@@ -106,12 +105,14 @@ pub fn write(kind: &Kind, objects: &[Object], revision: Option<&str>) -> String 
     text
 }
 
-/// The rows of a spreadsheet, or everything that is wrong with it as a spreadsheet.
+/// Parses a CSV file, or returns all errors in it.
 pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     let mut rows = rows::parse(text).map_err(|fault| vec![fault])?.into_iter();
     let Some((_, header)) = rows.next() else {
-        let problem =
-            format!("there is no header; begin with name,{}", columns(kind)[FIRST.len()..].join(","));
+        let problem = format!(
+            "the header row is missing; start it with name,{}",
+            columns(kind)[FIRST.len()..].join(",")
+        );
         return Err(vec![Fault { row: 1, column: String::new(), problem }]);
     };
     let header: Vec<String> = header.iter().map(|column| column.trim().to_owned()).collect();
@@ -123,8 +124,7 @@ pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     for (row, mut cells) in rows {
         let object = object(kind, &header, &cells, row, &mut faults);
         if let Some(first) = seen.insert(object.name().to_owned(), row) {
-            let problem =
-                format!("{} is in row {first} already; a name is that of one object", object.name());
+            let problem = format!("duplicate name: {} is already in row {first}", object.name());
             faults.push(Fault { row, column: "name".into(), problem });
         }
         cells.resize(header.len(), String::new());
@@ -141,7 +141,7 @@ pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
     if faults.is_empty() { Ok(found) } else { Err(faults) }
 }
 
-/// What is wrong with a row that is to be an object of its own: what it lacks, and values that are not allowed.
+/// The schema errors of a row for a new object: missing and invalid values.
 pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
     let value = Value::Object(row.object.0.clone());
     let fault = |error: krm::field::FieldError| {
@@ -152,7 +152,7 @@ pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
         let problem = match error.message() {
             message if message != "Required value" => message,
             message if is_given => format!("{message}; fill the cell"),
-            message => format!("{message}; add the column, {} is new", row.object.name()),
+            message => format!("{message}; add this column: {} does not exist yet", row.object.name()),
         };
         Fault { row: row.number, column, problem }
     };
@@ -164,15 +164,17 @@ fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
     let fault = |column: &str, problem: String| Fault { row: 1, column: column.to_owned(), problem };
     let mut faults = Vec::new();
     if !header.iter().any(|column| column == "name") {
-        faults.push(fault("name", "there is no such column; each row has to say which object it is".into()));
+        faults.push(fault("name", "this column is required: it names the object of each row".into()));
     }
     for column in header.iter().filter(|column| !known.contains(column)) {
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_lowercase();
         let near = known.iter().find(|other| {
             last(other) == last(column) || other.to_lowercase().ends_with(&column.to_lowercase())
         });
-        let hint =
-            near.map_or_else(|| format!("there are {}", known.join(", ")), |near| format!("is it {near}?"));
+        let hint = near.map_or_else(
+            || format!("columns are {}", known.join(", ")),
+            |near| format!("did you mean {near}?"),
+        );
         faults.push(fault(column, format!("{} has no such field; {hint}", kind.names.kind)));
     }
     faults
@@ -183,7 +185,7 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
     let mut spec = Map::new();
     if cells.len() > header.len() {
         let problem = format!(
-            "it has {} cells, and the header {}; quote a cell that has a comma",
+            "the row has {} cells, the header {}; quote cells that contain a comma",
             cells.len(),
             header.len()
         );
@@ -195,7 +197,7 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
             "name" => object.set_meta("name", Some(cell.as_str().into())),
             "revision" if cell.bytes().all(|byte| byte.is_ascii_digit()) => {}
             "revision" => {
-                fault(format!("{cell:?} is no revision; leave it as it was exported, or remove the column"))
+                fault(format!("{cell:?} is not a revision; keep the exported value, or remove the column"))
             }
             "labels" => match cells::labels(cell) {
                 Ok(labels) => object.set_meta("labels", Some(labels.into())),
@@ -211,7 +213,7 @@ fn object(kind: &Kind, header: &[String], cells: &[String], row: usize, faults: 
         faults.push(Fault {
             row,
             column: "name".into(),
-            problem: "it is empty; which object is this?".into(),
+            problem: "empty; every row needs the name of its object".into(),
         });
     }
     object.set("spec", Some(spec.into()));
@@ -270,16 +272,16 @@ mod tests {
         };
         assert_eq!(
             told("name,heightU\nr1,42\n"),
-            "row 1, column heightU: Rack has no such field; is it spec.heightU?"
+            "row 1, column heightU: Rack has no such field; did you mean spec.heightU?"
         );
         let faults = told(
             "name,spec.heightU,spec.siteRef.name,spec.powerFeeds\nr1,tall,s,\n,42,s,\nr3,42,s,A\nr4,42,,\nr4,42,s,\n",
         );
         for line in [
-            "row 2, column spec.heightU: \"tall\" is no whole number; write digits, as 42",
-            "row 3, column name: it is empty; which object is this?",
-            "row 4, column spec.powerFeeds: it is to be JSON, such as [{\"name\":\"A\"}]",
-            "row 6, column name: r4 is in row 5 already; a name is that of one object",
+            "row 2, column spec.heightU: \"tall\" is not an integer; use digits such as 42",
+            "row 3, column name: empty; every row needs the name of its object",
+            "row 4, column spec.powerFeeds: must be JSON, such as [{\"name\":\"A\"}]",
+            "row 6, column name: duplicate name: r4 is already in row 5",
         ] {
             assert!(faults.contains(line), "{line}\n in\n{faults}");
         }
@@ -288,9 +290,11 @@ mod tests {
         assert_eq!(given, ["spec.heightU", "spec.row"]);
         assert_eq!(
             faults_of_new(&racks, &rows[0])[0].to_string(),
-            "row 2, column spec.siteRef.name: Required value; add the column, r4 is new"
+            "row 2, column spec.siteRef.name: Required value; add this column: r4 does not exist yet"
         );
-        assert!(told("name,revision\nr1,then\n").contains("row 2, column revision: \"then\" is no revision"));
-        assert_eq!(told("name,spec.row\nr1,\"A\n"), "row 2: a quoted cell has no end; close it with \"");
+        assert!(
+            told("name,revision\nr1,then\n").contains("row 2, column revision: \"then\" is not a revision")
+        );
+        assert_eq!(told("name,spec.row\nr1,\"A\n"), "row 2: unterminated quoted cell; close it with \"");
     }
 }

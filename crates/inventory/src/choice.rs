@@ -1,12 +1,12 @@
-//! Fields that take one of a few words.
+//! Enumerated fields: string fields that take one of a fixed set of values.
 
-/// A field that takes one of a few words.
+/// A value of an enumerated field.
 pub trait Choice: Copy {
-    /// The word.
+    /// The value as written in manifests.
     fn as_str(self) -> &'static str;
 }
 
-/// Declares such a field: its words, as they stand in manifests.
+/// Declares an enumerated field with its values as written in manifests.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident: $($word:ident),+ $(,)?) => {
         $(#[$about])*
@@ -14,7 +14,7 @@ macro_rules! choice {
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
             schemars::JsonSchema,
         )]
-        #[allow(missing_docs, non_camel_case_types, reason = "each word says what it is, and is spelled as in manifests")]
+        #[allow(missing_docs, non_camel_case_types, reason = "values are named as in manifests")]
         pub enum $name { $($word),+ }
 
         impl $crate::Choice for $name {

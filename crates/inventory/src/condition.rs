@@ -1,4 +1,4 @@
-//! Conditions: what is observed of an object.
+//! Status conditions of inventory objects.
 
 use krm::Object;
 pub use krm::condition::Condition;
@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What is observed of most kinds.
+/// Observation state of an inventory object.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
-    /// Everything that was looked at.
+    /// Conditions of the object. `Ready` is True once everything it refers to exists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Vec<Condition>,
 }
 
-/// A new object is not ready until it has been looked at.
+/// Sets `Ready=False` with reason `Pending` on a new object, until its first reconciliation.
 pub fn pending(object: &mut Object, old: Option<&Object>) {
     if old.is_none() || object.get("status").is_none_or(Value::is_null) {
         object.set(

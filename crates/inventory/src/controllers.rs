@@ -1,7 +1,7 @@
-//! What keeps the inventory's conditions, phases and topology labels as they should be.
+//! The inventory controller: maintains conditions, phases and topology labels.
 //!
-//! An object is looked at when it changes, and when something changes that it refers to: what a change costs is in
-//! proportion to what depends on it.
+//! An object is reconciled when it changes and when an object that it refers to changes, so a change costs time in
+//! proportion to its dependents.
 
 mod events;
 pub mod observe;
@@ -21,9 +21,9 @@ use serde_json::Value;
 use store::{Entry, Key};
 
 use crate::{graph, kinds, topology};
-use observe::Observed;
+use observe::Observation;
 
-/// Looks after all kinds of the inventory.
+/// Reconciles all kinds of the inventory.
 pub struct InventoryController;
 
 impl Controller for InventoryController {
@@ -40,7 +40,7 @@ impl Controller for InventoryController {
         let Some(parts) = keys::parts(key).filter(|parts| parts.plane.is_empty()) else { return };
         let (plane, comes_or_goes) = (Plane::root(), before.is_none() || after.is_none());
         if comes_or_goes {
-            those_who_name(api, &plane, &parts, queue);
+            enqueue_mentioning(api, &plane, &parts, queue);
         }
         if parts.group != kinds::GROUP && parts.group != graph::GROUP {
             return;
@@ -56,7 +56,7 @@ impl Controller for InventoryController {
             queue.add(referrer.clone());
         }
         let (before, after) = (read(before), read(after));
-        // Labels draw no watts: while a whole site is labelled anew, no rack is added up again.
+        // Label changes do not affect power: racks are not recomputed while a whole site is relabelled.
         let wanted =
             |object: &Option<Object>| object.as_ref().map(|one| (one.uid().to_owned(), one.generation()));
         if wanted(&before) == wanted(&after) {
@@ -95,7 +95,7 @@ impl Controller for InventoryController {
     }
 }
 
-/// Whether an object changed in a way that matters to it or to those who refer to it.
+/// Whether a change affects the object's own status or its referrers.
 fn has_changed(before: Option<&Entry>, after: Option<&Entry>) -> bool {
     let (Some(before), Some(after)) = (read(before), read(after)) else { return true };
     before.generation() != after.generation()
@@ -107,8 +107,8 @@ fn read(entry: Option<&Entry>) -> Option<Object> {
     encode::read(entry?.bytes()).ok()
 }
 
-/// Those who name an object where any may be named look whether it is there.
-fn those_who_name(api: &Api, plane: &Plane, parts: &keys::Parts<'_>, queue: &Queue<Key>) {
+/// Enqueues the objects that mention this one in a field that accepts any kind.
+fn enqueue_mentioning(api: &Api, plane: &Plane, parts: &keys::Parts<'_>, queue: &Queue<Key>) {
     let catalog = api.kinds().of(plane);
     let Some(kind) = catalog.resource(parts.group, parts.plural) else { return };
     let mention =
@@ -118,22 +118,24 @@ fn those_who_name(api: &Api, plane: &Plane, parts: &keys::Parts<'_>, queue: &Que
     }
 }
 
-/// Whether the service that a circuit is for is there. Of kinds that are not served here nothing can be said, and a machine's
-/// project is the project's affair: its conditions stay what clients of the original know.
-fn mentioned(client: &Client, object: &Object, paths: &[String]) -> Option<observe::Found> {
+/// The condition `ServiceResolved` of a circuit; `None` if the kind is not served here. A virtual machine's `projectRef`
+/// gets no condition: clients of the original do not expect one.
+fn mentioned(client: &Client, object: &Object, paths: &[String]) -> Option<observe::ConditionState> {
     let path = paths.iter().find(|path| *path == "spec.serviceRef")?;
     let mention = Mention::at(object, path)?;
     let catalog = client.api().kinds().of(&Plane::root());
     let kind = catalog.kind(mention.group, mention.kind)?;
     let named = format!("{}/{}", mention.kind, mention.name);
     Some(match client.read(kind, mention.namespace, mention.name).is_some() {
-        true => observe::Found::holds("ServiceResolved", "Accepted", format!("{named} found")),
-        false => observe::Found::fails("ServiceResolved", "ServiceNotFound", format!("{named} not found")),
+        true => observe::ConditionState::holds("ServiceResolved", "Accepted", format!("{named} found")),
+        false => {
+            observe::ConditionState::fails("ServiceResolved", "ServiceNotFound", format!("{named} not found"))
+        }
     })
 }
 
-/// Sets the topology labels that are wanted, and leaves all others alone.
-async fn label(client: &Client, mut object: Object, observed: &Observed) -> Result<Object, Status> {
+/// Sets the topology labels and leaves all other labels unchanged.
+async fn label(client: &Client, mut object: Object, observed: &Observation) -> Result<Object, Status> {
     let Some(wanted) = &observed.labels else { return Ok(object) };
     let mut labels = object.meta("labels").and_then(Value::as_object).cloned().unwrap_or_default();
     let before = labels.clone();

@@ -1,7 +1,7 @@
-//! A fleet to look at and to measure with: any size, and the same for the same seed.
+//! Generates a demo fleet of any size, deterministic for a seed. Also used for benchmarks.
 //!
-//! Every reference resolves, every rack is within its watts, A and B feeds are on PDUs of their own, every uplink
-//! traces to a circuit, and things are called what an operator calls them.
+//! Every reference resolves, every rack is within its power budget, A and B feeds have separate PDUs, every uplink traces
+//! to a circuit, and names follow an operator's conventions.
 
 mod rack;
 mod site;
@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 
 use crate::kinds::{GROUP, VERSION};
 
-/// How large a fleet is to be.
+/// The size of a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// How many sites.
+    /// Number of sites.
     pub sites: u32,
-    /// How many racks of hosts at each, besides the one for the network.
+    /// Number of racks with hosts per site, besides the network rack.
     pub racks: u32,
-    /// How many hosts in each.
+    /// Number of hosts per rack.
     pub hosts: u32,
 }
 
 impl Size {
-    /// Two sites with a few racks: what a first look needs.
+    /// Two sites with a few racks, for a first look.
     pub const SMALL: Size = Size { sites: 2, racks: 3, hosts: 6 };
 
-    /// A fleet of about so many objects.
+    /// The size of a fleet with about this number of objects.
     pub fn of_about(objects: u32) -> Size {
         // A rack of 16 hosts is about 250 objects, its site a few dozen more.
         let racks = (objects / 250).max(1);
@@ -35,7 +35,7 @@ impl Size {
     }
 }
 
-/// Cities that sites are in: the code, the name, the region, and where they are.
+/// Cities of the sites: code, name, region, latitude and longitude.
 const CITIES: [(&str, &str, &str, f64, f64); 12] = [
     ("fra", "Frankfurt", "eu-central", 50.11, 8.68),
     ("ams", "Amsterdam", "eu-west", 52.37, 4.9),
@@ -51,7 +51,7 @@ const CITIES: [(&str, &str, &str, f64, f64); 12] = [
     ("syd", "Sydney", "ap-southeast", -33.87, 151.21),
 ];
 
-/// All objects of a fleet, each after those it refers to.
+/// All objects of a fleet, each after the objects it refers to.
 pub fn fleet(size: Size, seed: u64) -> Vec<Object> {
     let mut fleet = Fleet { objects: Vec::new(), chance: Chance::new(seed), serial: 0, cables: 0 };
     for (name, display, kind) in [
@@ -74,7 +74,7 @@ pub fn fleet(size: Size, seed: u64) -> Vec<Object> {
     fleet.objects
 }
 
-/// A fleet that is being put together.
+/// A fleet under construction.
 struct Fleet {
     objects: Vec<Object>,
     chance: Chance,
@@ -108,7 +108,7 @@ impl Fleet {
         self.add("Cable", name, spec);
     }
 
-    /// A serial number that no other has, and an asset tag.
+    /// A unique serial number and asset tag.
     fn tags(&mut self, maker: &str) -> (String, String) {
         self.serial += 1;
         let noise = self.chance.below(46_656);
@@ -116,7 +116,7 @@ impl Fleet {
     }
 }
 
-/// Chance that is the same for the same seed.
+/// Deterministic pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {

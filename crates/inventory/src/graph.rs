@@ -1,4 +1,4 @@
-//! The kinds of `graph.inventory.miloapis.com/v1alpha2`: nodes and edges of types that users define.
+//! The kinds of `graph.inventory.miloapis.com/v1alpha2`: a property graph of nodes and edges with user-defined types.
 
 pub mod attributes;
 pub mod edge;
@@ -13,16 +13,16 @@ pub use edge_type::EdgeType;
 pub use node::Node;
 pub use node_type::NodeType;
 
-/// The group they are in.
+/// API group of the graph kinds.
 pub const GROUP: &str = "graph.inventory.miloapis.com";
-/// The version they are at.
+/// API version of the graph kinds.
 pub const VERSION: &str = "v1alpha2";
 
-/// All of them.
+/// All kinds of the group.
 pub fn all() -> Vec<Kind> {
     vec![NodeType::kind(), EdgeType::kind(), Node::kind(), Edge::kind()]
 }
 
-fn graphed<T: Resource>() -> Declaration<T> {
+fn declare_graph<T: Resource>() -> Declaration<T> {
     Declaration::cluster().planes(Planes::Root).status().prepare(crate::pending)
 }

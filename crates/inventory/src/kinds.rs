@@ -1,4 +1,4 @@
-//! The kinds of `inventory.miloapis.com/v1alpha1`. Each is one file.
+//! The kinds of `inventory.miloapis.com/v1alpha1`, one per file.
 
 pub mod cable;
 pub mod circuit;
@@ -30,12 +30,12 @@ pub use region::Region;
 pub use site::Site;
 pub use virtual_machine::VirtualMachine;
 
-/// The group they are in.
+/// API group of the inventory kinds.
 pub const GROUP: &str = "inventory.miloapis.com";
-/// The version they are at.
+/// API version of the inventory kinds.
 pub const VERSION: &str = "v1alpha1";
 
-/// All of them.
+/// All kinds of the group.
 pub fn all() -> Vec<Kind> {
     vec![
         Region::kind(),
@@ -53,8 +53,12 @@ pub fn all() -> Vec<Kind> {
     ]
 }
 
-/// What all of them declare: where they are served, how they refuse, and that they begin as not ready.
-fn inventoried<T: Resource>(webhook: &'static str, referrers: &'static [&'static str]) -> Declaration<T> {
+/// The declaration that all inventory kinds share: cluster-scoped in the root plane, a `status` subresource, denials in
+/// the name of `webhook`, and `Ready=False` with reason `Pending` on creation.
+fn declare_inventory<T: Resource>(
+    webhook: &'static str,
+    referrers: &'static [&'static str],
+) -> Declaration<T> {
     Declaration::cluster()
         .planes(Planes::Root)
         .categories(&["inventory"])
@@ -63,7 +67,7 @@ fn inventoried<T: Resource>(webhook: &'static str, referrers: &'static [&'static
         .prepare(crate::pending)
 }
 
-/// The last columns of all of them.
+/// Adds the printer columns Ready and Reason, which come last.
 pub(crate) fn prints_ready<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
     declaration.prints("Ready", "string", r#".status.conditions[?(@.type=="Ready")].status"#).prints(
         "Reason",

@@ -1,4 +1,5 @@
-//! Physical inventory: what stands where, what it is connected to, and the rules that keep it so.
+//! Physical inventory: its kinds, their validation rules, the controller that maintains their status, and the queries
+//! (trace, impact, elevation, space) over them.
 
 mod choice;
 mod condition;
@@ -24,7 +25,7 @@ pub use references::{
 
 use krm::kind::Kind;
 
-/// All kinds of the inventory: those of the plan, and those of the graph.
+/// All kinds of the inventory: `inventory.miloapis.com` and `graph.inventory.miloapis.com`.
 pub fn all() -> Vec<Kind> {
     let mut all = kinds::all();
     all.extend(graph::all());

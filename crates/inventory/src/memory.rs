@@ -1,4 +1,4 @@
-//! An inventory in memory, found as the server finds it: by buckets, references and fields.
+//! An in-memory inventory with the same indexes as the server: buckets, references and fields.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use crate::kinds;
 static KINDS: LazyLock<BTreeMap<String, Kind>> =
     LazyLock::new(|| kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect());
 
-/// An inventory in memory, of which the same questions can be asked as of a server's. It remembers what was read.
+/// An in-memory inventory that answers the same queries as a server. It records what was read.
 pub struct Memory {
     objects: BTreeMap<(String, String), Arc<Object>>,
     found: BTreeMap<String, Vec<Arc<Object>>>,
@@ -21,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// With these objects; those of kinds that the inventory has not are left out.
+    /// An inventory of these objects. Objects of other kinds are ignored.
     pub fn of(objects: Vec<Object>) -> Memory {
         let (objects_by_name, read) = (BTreeMap::new(), RefCell::default());
         let mut memory = Memory { objects: objects_by_name, found: BTreeMap::new(), read };
@@ -54,7 +54,7 @@ impl Memory {
         self.objects.insert((kind.names.plural.clone(), object.name().to_owned()), object);
     }
 
-    /// The names of what was read.
+    /// The names of the objects that were read.
     pub fn read(&self) -> BTreeSet<String> {
         self.read.borrow().clone()
     }

@@ -1,4 +1,4 @@
-//! Power: from a rack's feed through PDUs to the devices that draw it.
+//! Power distribution: from a rack's power feeds through PDUs to the devices that draw power.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use krm::kind::Look;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::controllers::observe::Found;
+use crate::controllers::observe::ConditionState;
 use crate::kinds::cable::{self, Media};
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, NetworkDevice, Node, Port, Rack};
 use crate::references::DeviceKind;
 
-/// Chains are no longer than this.
-const LONGEST: usize = 16;
+/// Maximum number of cables between a feed and a device.
+const MAX_HOPS: usize = 16;
 
-/// What a feed of a rack gives.
+/// The load of a rack's power feed, in watts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedLoad {
-    /// The feed.
+    /// Name of the feed.
     pub feed: String,
-    /// What it may give, when that is known.
+    /// Usable power, if its rating is known.
     pub usable: Option<i64>,
-    /// What is drawn from it.
+    /// Power drawn from it.
     pub drawn: i64,
-    /// What would be drawn from it if every device had only this feed.
+    /// Power that would be drawn from it if all other feeds failed.
     pub alone: i64,
     /// The devices it feeds, as `Kind/name`.
     pub devices: BTreeSet<String>,
@@ -58,41 +58,43 @@ pub fn feeds(rack: &Rack, look: &dyn Look) -> Vec<FeedLoad> {
     feeds.collect()
 }
 
-/// Whether no feed of a rack gives more than it may; nothing when nothing is known to be drawn.
-pub fn within_rating(rack: &Object, look: &dyn Look) -> Option<Found> {
+/// The condition `PowerWithinRating` of a rack; `None` if no load is known.
+pub fn within_rating(rack: &Object, look: &dyn Look) -> Option<ConditionState> {
     let rack = Rack::deserialize(&Value::Object(rack.0.clone())).ok()?;
     let loads = feeds(&rack, look);
     if loads.iter().all(|load| load.drawn == 0) {
         return None;
     }
     let told = |load: &FeedLoad, watts: i64| {
-        format!("feed {} of {} W usable carries {watts} W", load.feed, load.usable.unwrap_or_default())
+        format!("feed {} carries {watts} W of {} W usable", load.feed, load.usable.unwrap_or_default())
     };
     let is_over = |load: &&FeedLoad| load.usable.is_some_and(|usable| load.drawn > usable);
     if let Some(load) = loads.iter().find(is_over) {
-        return Some(Found::fails("PowerWithinRating", "FeedOverRating", told(load, load.drawn)));
+        return Some(ConditionState::fails("PowerWithinRating", "FeedOverRating", told(load, load.drawn)));
     }
     let would_be_over = |load: &&FeedLoad| load.usable.is_some_and(|usable| load.alone > usable);
     Some(match loads.iter().find(would_be_over).filter(|_| loads.len() > 1) {
-        Some(load) => Found::holds(
+        Some(load) => ConditionState::holds(
             "PowerWithinRating",
             "NoRedundancy",
             format!("if the other feeds fail, {}", told(load, load.alone)),
         ),
-        None => {
-            Found::holds("PowerWithinRating", "WithinRating", "No feed gives more than it may".to_owned())
-        }
+        None => ConditionState::holds(
+            "PowerWithinRating",
+            "WithinRating",
+            "All feeds are within their rating".to_owned(),
+        ),
     })
 }
 
-/// What a port draws, and what its whole device does.
+/// The draw of a port and of its whole device, in watts.
 #[derive(Debug, Clone, Copy)]
 struct Draw {
     here: i64,
     device: i64,
 }
 
-/// A port draws what it says, or its share of what its device does.
+/// A port draws its own `drawnWatts`, or else its share of the device's.
 fn draw(sink: &Port, look: &dyn Look) -> Draw {
     let whole = match sink.spec.device_ref.kind {
         DeviceKind::Node => {
@@ -115,16 +117,16 @@ fn draw(sink: &Port, look: &dyn Look) -> Draw {
     Draw { here: said(sink).unwrap_or(share), device }
 }
 
-/// Whether a device takes its own power in here: a port for power that feeds no outlets and is none.
+/// Whether it is a power supply of its device: a power port that is neither an outlet nor on a feed.
 fn is_supply(port: &Port) -> bool {
     port.spec.kind == PortType::Power && port.spec.inlet().is_none() && port.spec.feed().is_none()
 }
 
-/// The ports where the power that goes out at `source` is drawn.
+/// The power supplies downstream of `source`.
 pub fn sinks(source: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![source.clone()];
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_HOPS {
         let mut next = Vec::new();
         for out in ahead {
             for inlet in cabled(&out, look) {
@@ -143,7 +145,7 @@ pub fn sinks(source: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     found
 }
 
-/// The ports on the other ends of a port's power cable.
+/// The ports at the other ends of a port's power cable.
 pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Arc<Port>> {
     let cables: Vec<Arc<Cable>> = look.in_bucket(cable::IN_PORT, &from.metadata.name);
     let far = cables
@@ -153,11 +155,11 @@ pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Arc<Port>> {
     far.filter_map(|end| look.find::<Port>(&end.name)).collect()
 }
 
-/// The feeds behind a port, as the rack's port where each comes in.
+/// The feeds upstream of a port, as the rack ports that they supply.
 pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![sink.clone()];
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_HOPS {
         let mut next = Vec::new();
         for port in ahead {
             if !seen.insert(port.metadata.name.clone()) {
@@ -167,7 +169,7 @@ pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
                 found.push(port);
                 continue;
             }
-            // An outlet gets its power from its inlet, everything else from the other end of its cable.
+            // An outlet is fed by its inlet, every other port by the other end of its cable.
             match port.spec.inlet() {
                 Some(inlet) => next.extend(look.find::<Port>(inlet)),
                 None => next.extend(
@@ -182,7 +184,7 @@ pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
     found
 }
 
-/// The racks whose feeds give other watts when this object changes.
+/// The racks whose feed loads a change of this object affects.
 pub fn racks_behind(object: &Object, look: &dyn Look) -> BTreeSet<String> {
     let ports: Vec<Arc<Port>> = match object.kind() {
         "Port" if object.at("spec.type").and_then(Value::as_str) == Some("Power") => {

@@ -1,4 +1,4 @@
-//! Quantities as Kubernetes writes them: `25G`, `250m`, `3`.
+//! Kubernetes quantities: `25G`, `250m`, `3`.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 const PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
-/// A number with an optional unit, kept as it was written.
+/// A Kubernetes quantity: a number with an optional suffix, kept as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Quantity(pub String);
 
 impl Quantity {
-    /// What it amounts to.
+    /// The numeric value.
     pub fn value(&self) -> Option<f64> {
         krm::quantity::amount(self.0.trim())
     }
@@ -31,7 +31,9 @@ impl<'de> Deserialize<'de> for Quantity {
         match Value::deserialize(deserializer)? {
             Value::String(text) => Ok(Quantity(text)),
             Value::Number(number) => Ok(Quantity(number.to_string())),
-            other => Err(D::Error::custom(format!("{other} is no quantity"))),
+            other => Err(D::Error::custom(format!(
+                "{other} is not a quantity: use a number with an optional suffix, such as 25G or 250m"
+            ))),
         }
     }
 }

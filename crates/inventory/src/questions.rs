@@ -1,6 +1,6 @@
-//! What people ask of an inventory, answered from its indexes: pure functions of what is there.
+//! Queries over the inventory: elevation, find-space, trace, impact, tree and summary. Pure functions over the indexes.
 //!
-//! Each question gives a value that can be shown as JSON, as text for a terminal, and where it helps as a drawing.
+//! Each answer is available as JSON and as text, and some as SVG.
 
 pub mod elevation;
 pub mod impact;
@@ -13,7 +13,7 @@ use krm::kind::{Answered, Form, Questioned};
 use krm::status::Status;
 use serde::Serialize;
 
-/// A found answer in the form that is asked for.
+/// Renders an answer in the requested format.
 fn shown(
     asked: &Questioned<'_>,
     answer: &impl Serialize,
@@ -28,7 +28,7 @@ fn shown(
     }
 }
 
-/// Columns of text, three spaces apart, as kubectl prints tables.
+/// A table with columns three spaces apart, like kubectl's.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

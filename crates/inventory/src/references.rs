@@ -1,77 +1,77 @@
-//! How objects of the inventory name each other.
+//! References between inventory objects.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
-/// An object of a kind that the field tells.
+/// Reference to an object of a kind that the field determines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct LocalObjectReference {
-    /// Its name.
+    /// Name of the referenced object. 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
 }
 
 choice! {
-    /// What a Link may end at.
+    /// The kinds that a Link may connect.
     AssetKind: Site, Cluster, NetworkDevice
 }
 
-/// An end of a Link.
+/// An endpoint of a Link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssetReference {
-    /// The kind of what it ends at.
+    /// Kind of the endpoint: `Site`, `Cluster` or `NetworkDevice`.
     pub kind: AssetKind,
-    /// The name of what it ends at.
+    /// Name of the endpoint. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
 }
 
 choice! {
-    /// What a Port may be on.
+    /// The kinds that a Port may belong to.
     DeviceKind: Node, NetworkDevice, Rack
 }
 
-/// What a Port is on.
+/// The device that a Port belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PortDeviceReference {
-    /// The kind of the device.
+    /// Kind of the device: `Node`, `NetworkDevice` or `Rack`.
     pub kind: DeviceKind,
-    /// The name of the device.
+    /// Name of the device. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
 }
 
 choice! {
-    /// What a Circuit may end at.
+    /// The kinds that a Circuit may terminate at.
     EndKind: Site, Port
 }
 
-/// An end of a Circuit.
+/// A termination of a Circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitEndpoint {
-    /// The kind of what it ends at.
+    /// Kind of the object that the circuit terminates at.
     pub kind: EndKind,
-    /// The name of what it ends at.
+    /// Name of the object that the circuit terminates at. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
 }
 
-/// An object of any group, here or elsewhere. It need not be there.
+/// Reference to an object of any API group. The object need not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReference {
-    /// Its group.
+    /// API group of the object. Must not be empty.
     #[schemars(length(min = 1))]
     pub api_group: String,
-    /// Its kind.
+    /// Kind of the object. Must not be empty.
     #[schemars(length(min = 1))]
     pub kind: String,
-    /// Its name.
+    /// Name of the object. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// Its namespace, if it has one.
+    /// Namespace of the object. Unset for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
 }

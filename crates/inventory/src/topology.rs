@@ -1,15 +1,15 @@
-//! Topology labels: where an object is, on the object itself, so that one selector finds everything of a place.
+//! Topology labels: the location of an object, so that one label selector finds everything at a site or in a rack.
 
-/// The name of the region.
+/// Name of the region.
 pub const REGION: &str = "topology.inventory.miloapis.com/region";
-/// The name of the site.
+/// Name of the site.
 pub const SITE: &str = "topology.inventory.miloapis.com/site";
-/// The type of the site.
+/// Type of the site.
 pub const SITE_TYPE: &str = "topology.inventory.miloapis.com/site-type";
-/// The name of the cluster.
+/// Name of the cluster.
 pub const CLUSTER: &str = "topology.inventory.miloapis.com/cluster";
-/// The name of the rack.
+/// Name of the rack.
 pub const RACK: &str = "topology.inventory.miloapis.com/rack";
 
-/// All of them. No other label is touched.
+/// All topology labels. The controller changes no other labels.
 pub const ALL: [&str; 5] = [REGION, SITE, SITE_TYPE, CLUSTER, RACK];

@@ -1,4 +1,4 @@
-//! Documents of a site in three folders, one to a file.
+//! Writes the documents of a design into three directories, one per file.
 
 use std::{fs, path::Path};
 
@@ -18,11 +18,11 @@ pub(super) fn write_all(
     let (ours, others): (Vec<Document>, Vec<Document>) =
         documents.into_iter().partition(native::is_of_a_design);
     if ours.is_empty() {
-        return Err(Trouble::Asked("there is no document of a design among the sources".to_owned()));
+        return Err(Trouble::Asked("the sources contain no design documents".to_owned()));
     }
     if !force && fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some()) {
         let folder = to.display();
-        return Err(Trouble::Asked(format!("{folder} is not empty; name another folder, or say --force")));
+        return Err(Trouble::Asked(format!("{folder} is not empty; use another directory, or pass --force")));
     }
     let mut secrets = 0;
     for document in &ours {
@@ -32,23 +32,23 @@ pub(super) fn write_all(
     }
     writeln!(streams.out, "{} documents written to {}", ours.len(), to.display())?;
     if !others.is_empty() {
-        streams.note(format_args!("{} documents of other kinds were left where they are", others.len()));
+        streams.note(format_args!("{} documents of other kinds were not written", others.len()));
     }
     if secrets > 0 {
         streams.note(format_args!(
-            "{secrets} of the documents hold secrets in clear text: keep the folder from other people's eyes"
+            "warning: {secrets} of the documents hold secrets in plain text; restrict access to the directory"
         ));
     }
     let compiled = compile(&ours, &LshwInputs::new());
     if compiled.site().is_none() {
-        streams.note("the site does not compile yet; `groundplane design validate` tells why");
+        streams.note("warning: the design does not compile; see `groundplane design validate`");
     }
     Ok(Ended::Well)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| Trouble::file("make", folder, source))?;
+        fs::create_dir_all(folder).map_err(|source| Trouble::file("create", folder, source))?;
     }
     fs::write(path, text).map_err(|source| Trouble::file("write", path, source))
 }

@@ -1,4 +1,4 @@
-//! Documents of a site on a server: all of them one commit, and said before it is made whom it reaches.
+//! Imports the documents of a design into a server in one commit, and reports the affected nodes before.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,33 +14,33 @@ use serde_json::{Value, json};
 use crate::{
     compile::refused,
     outcome::{Ended, Streams, Trouble},
-    server::{Place, Secrecy, commit},
+    server::{Secrecy, ServerDesign, commit},
 };
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The design; the only one of the namespace unless said, and one named like the namespace if there is none.
+    /// Name of the design. Defaults to the only one of the namespace, or to the name of the namespace if there is none.
     #[arg(long, value_name = "NAME", conflicts_with = "to")]
     design: Option<String>,
-    /// Who says so: each source owns the fields it brings, and several make one design.
+    /// Name of the source (field manager). Each source owns the fields that it imports; several sources can share a design.
     #[arg(long, value_name = "NAME", default_value = "design-import", conflicts_with = "to")]
     source: String,
-    /// Say what would be done, and which nodes it would reach; do nothing.
+    /// Show the changes and the affected nodes without importing.
     #[arg(long, conflicts_with = "to")]
     dry_run: bool,
-    /// Take away what this source brought earlier and brings no more.
+    /// Delete documents that this source imported earlier and that are no longer among the files.
     #[arg(long, conflicts_with = "to")]
     prune: bool,
-    /// Take fields over that another source owns.
+    /// Take over fields that another source owns.
     #[arg(long, conflicts_with = "to")]
     force_conflicts: bool,
-    /// Bring documents of other kinds as well, as configuration items.
+    /// Import documents of other kinds too, as ConfigurationItems.
     #[arg(long, conflicts_with = "to")]
     items: bool,
-    /// Make the namespace if it is not there.
+    /// Create the namespace if it does not exist.
     #[arg(long, conflicts_with = "to")]
     create_namespace: bool,
-    /// Why, for the history.
+    /// Message recorded in the change history.
     #[arg(short, long, value_name = "TEXT", conflicts_with = "to")]
     message: Option<String>,
 }
@@ -53,11 +53,11 @@ pub(super) fn bring(
     let read = compile(&documents, &LshwInputs::new());
     if !read.design.is_whole() {
         refused(&read, streams);
-        streams.note("nothing was brought: documents that cannot be read are not taken");
+        streams.note("nothing was imported: fix the documents above");
         return Ok(Ended::NotWell);
     }
     let (objects, left) = written(&documents, options.items)?;
-    let place = Place::look(options.design.as_deref(), streams)?;
+    let place = ServerDesign::look(options.design.as_deref(), streams)?;
     let now = place.objects(streams)?;
     let items = planned(&place, &objects, &now, options, streams)?;
     let force = ("force", options.force_conflicts.to_string());
@@ -79,17 +79,16 @@ pub(super) fn bring(
         .filter(|what| number(what) > 0)
         .map(|what| format!("{} {what}", number(what)))
         .collect();
-    let (done, name) = (if options.dry_run { "would be brought" } else { "brought" }, &place.name);
-    writeln!(streams.out, "{} documents {done} to design {name}: {}", objects.len(), parts.join(", "))?;
+    let (done, name) = (if options.dry_run { "would be imported" } else { "imported" }, &place.name);
+    writeln!(streams.out, "{} documents {done} into design {name}: {}", objects.len(), parts.join(", "))?;
     if left > 0 {
-        streams.note(format_args!(
-            "{left} documents of other kinds were left where they are; --items brings them"
-        ));
+        streams
+            .note(format_args!("{left} documents of other kinds were skipped; pass --items to import them"));
     }
     Ok(Ended::Well)
 }
 
-/// Documents as objects, and how many were left out. No two may have one name.
+/// Documents as objects, and the number of skipped ones. Names must be unique.
 fn written(documents: &[Document], with_items: bool) -> Result<(Vec<Written>, usize), Trouble> {
     let (mut objects, mut left) = (Vec::new(), 0);
     for document in documents {
@@ -100,22 +99,22 @@ fn written(documents: &[Document], with_items: bool) -> Result<(Vec<Written>, us
         }
     }
     if objects.is_empty() {
-        return Err(Trouble::Asked("there is no document of a design among the sources".to_owned()));
+        return Err(Trouble::Asked("the sources contain no design documents".to_owned()));
     }
     let mut known = HashSet::new();
     for one in &objects {
         let (kind, name) = named(&one.object);
         if !known.insert((kind, name)) {
-            let why = format!("there are two documents {kind}/{name}; rename or remove one of them");
+            let why = format!("duplicate document {kind}/{name}; rename or remove one of them");
             return Err(Trouble::Asked(why));
         }
     }
     Ok((objects, left))
 }
 
-/// What is to be done: the documents, their secrets, the design, and what is brought no more.
+/// The transaction items: documents, their Secrets, the Design, and pruned documents.
 fn planned(
-    place: &Place,
+    place: &ServerDesign,
     objects: &[Written],
     now: &[Value],
     options: &Options,
@@ -164,9 +163,9 @@ fn planned(
     Ok(items)
 }
 
-/// What this source brought and brings no more: taken away where it is the only one, let go of where others speak as well.
+/// Documents that this source no longer has: deleted if it is the only owner, released if there are others.
 fn no_more(
-    place: &Place,
+    place: &ServerDesign,
     objects: &[Written],
     now: &[Value],
     options: &Options,
@@ -202,7 +201,7 @@ fn no_more(
     }
     if count > 0 && !options.prune {
         streams.note(format_args!(
-            "{count} documents that {} brought earlier are not among these; --prune takes them away",
+            "{count} documents that {} imported earlier are no longer among the files; pass --prune to delete them",
             options.source
         ));
     }
@@ -213,7 +212,7 @@ fn named(object: &Value) -> (&str, &str) {
     (object["kind"].as_str().unwrap_or_default(), object["metadata"]["name"].as_str().unwrap_or_default())
 }
 
-/// The objects as they will be.
+/// The objects after the import.
 fn after(now: &[Value], status: &Value) -> Vec<Value> {
     let results = status["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_document = |item: &&Value| {
@@ -237,9 +236,9 @@ fn after(now: &[Value], status: &Value) -> Vec<Value> {
     later
 }
 
-/// Which nodes the change reaches; each with its values when that is all that is wanted.
+/// Prints the affected nodes, with all values if `in_full`.
 fn tell_reach(
-    place: &Place,
+    place: &ServerDesign,
     now: &[Value],
     later: &[Value],
     in_full: bool,
@@ -254,7 +253,7 @@ fn tell_reach(
     let (before, after) = (state(now)?, state(later)?);
     let Some(new) = after.site() else {
         refused(&after, streams);
-        streams.note("the design will not compile as it will be");
+        streams.note("warning: the design will not compile after the import");
         return Ok(());
     };
     let nothing = compile(&[], &LshwInputs::new());
@@ -277,8 +276,10 @@ fn not_taken(status: &Value, options: &Options, streams: &mut Streams<'_>) -> En
             .note(format_args!("{kind}/{name}: {}", item["error"]["message"].as_str().unwrap_or("refused")));
     }
     if conflicts && !options.force_conflicts {
-        streams.note("hint: another source owns these fields; leave them out, or take them over with --force-conflicts");
+        streams.note(
+            "hint: another source owns these fields; remove them from the files, or pass --force-conflicts",
+        );
     }
-    streams.note("nothing was brought");
+    streams.note("nothing was imported");
     Ended::NotWell
 }

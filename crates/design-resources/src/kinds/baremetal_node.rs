@@ -1,38 +1,38 @@
-//! BaremetalNode: one host, with what is its own and what it inherits.
+//! BaremetalNode: one host, with its own settings and those it inherits.
 
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document;
-use super::host::{HostSettings, asked_by};
+use super::host::{HostSettings, declare_host};
 
-/// One host of the site.
+/// One physical host of the site. It inherits from its host profile and hardware profile.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BaremetalNode {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the node document. Set by users or "groundplane design import".
     pub spec: BaremetalNodeSpec,
 }
 
-/// What is the host's own; the rest it inherits.
+/// Content of a node document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BaremetalNodeSpec {
-    /// Its addresses; never inherited.
+    /// Addresses of the host, at most one per network. Not inherited.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub addressing: Option<Vec<Addressing>>,
-    /// What else it says.
+    /// Host settings. Values set here override inherited ones.
     #[serde(flatten)]
     pub host: HostSettings,
 }
 
-/// An address on a network.
+/// Address of a host on a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Addressing {
-    /// The network.
+    /// Name of the Network document.
     pub network: Option<String>,
-    /// The address, or `dhcp`.
+    /// IP address within the network, or `dhcp`.
     pub address: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Resource for BaremetalNode {
     const PLURAL: &'static str = "baremetalnodes";
 
     fn declare() -> Declaration<BaremetalNode> {
-        asked_by(document().short(&["bmn"]))
+        declare_host(document().short(&["bmn"]))
             .selects(&["spec.metadata.boot_mac"])
             .searches(&["spec.metadata.boot_mac"])
             .prints("Rack", "string", ".spec.metadata.rack")

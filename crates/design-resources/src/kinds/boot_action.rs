@@ -1,4 +1,4 @@
-//! BootAction: files, units and packages that a node gets when it is deployed.
+//! BootAction: files, systemd units and packages that are installed on nodes when they are deployed.
 
 use std::collections::BTreeMap;
 
@@ -9,81 +9,82 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// What is put on nodes when they are deployed.
+/// Files, systemd units and packages that are installed on the selected nodes when they are deployed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BootAction {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the boot action document. Set by users or "groundplane design import".
     pub spec: BootActionSpec,
 }
 
-/// What is put where.
+/// Content of a boot action document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BootActionSpec {
-    /// Whether the node reports how it went; it does unless said.
+    /// Whether the node reports the result. Defaults to true.
     pub signaling: Option<bool>,
-    /// What is put there, in order.
+    /// Assets to install, in this order.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub assets: Option<Vec<Asset>>,
-    /// Which nodes; all unless said.
+    /// Selects the nodes. Unset means all nodes.
     pub node_filter: Option<NodeFilter>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// One thing put on a node.
+/// An asset that is installed on a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asset {
-    /// `unit`, `file` or `pkg_list`.
+    /// Type of asset: `unit` (systemd unit), `file` or `pkg_list` (packages).
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Where it goes.
+    /// Absolute path of the file on the node.
     pub path: Option<String>,
-    /// Where it is fetched from.
+    /// URL that the content is fetched from. Alternative to `data`.
     pub location: Option<String>,
-    /// Its content.
+    /// Inline content. Alternative to `location`.
     pub data: Option<String>,
-    /// Of a `pkg_list`: packages and their versions; a version left empty is any.
+    /// For a `pkg_list`: packages by name, with their version. An empty version means any.
     pub packages: Option<BTreeMap<String, Option<String>>>,
-    /// What becomes of the location before it is fetched.
+    /// Transformations applied to `location` before it is fetched, in order: `template`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub location_pipeline: Option<Vec<String>>,
-    /// What becomes of the content.
+    /// Transformations applied to the content, in order: `base64_encode`, `base64_decode`, `utf8_encode`, `utf8_decode` or
+    /// `template`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub data_pipeline: Option<Vec<String>>,
-    /// Its mode, in octal.
+    /// File mode in octal, such as `0644`.
     pub permissions: Option<String>,
 }
 
-/// Several criteria and how their answers are joined.
+/// Selects nodes by several sets of criteria.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeFilter {
-    /// `intersection` or `union`.
+    /// How the results of the sets are combined: `intersection` or `union`.
     pub filter_set_type: Option<String>,
-    /// The criteria.
+    /// Sets of criteria. Each selects nodes; `filter_set_type` combines them.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub filter_set: Option<Vec<Criteria>>,
 }
 
-/// What is asked of a node.
+/// A set of criteria for nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Criteria {
-    /// `intersection` or `union`.
+    /// How the criteria of the set are combined: `intersection` or `union`.
     pub filter_type: Option<String>,
-    /// It has one of these names.
+    /// Matches nodes with one of these names.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub node_names: Option<Vec<String>>,
-    /// It has one of these tags.
+    /// Matches nodes with one of these tags.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub node_tags: Option<Vec<String>>,
-    /// It has one of these labels.
+    /// Matches nodes with one of these labels (`owner_data`).
     pub node_labels: Option<BTreeMap<String, String>>,
-    /// It stands in one of these racks.
+    /// Matches nodes in one of these racks.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub rack_names: Option<Vec<String>>,
-    /// Its rack has these labels.
+    /// Matches nodes in racks with these labels.
     pub rack_labels: Option<BTreeMap<String, String>>,
 }
 

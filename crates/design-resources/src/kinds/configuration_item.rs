@@ -1,4 +1,4 @@
-//! ConfigurationItem: a document of a kind that is not about bootstrapping, defined by its users.
+//! ConfigurationItem: a document of a user-defined schema.
 
 use krm::kind::{Declaration, Metadata, Planes, Resource};
 use schemars::JsonSchema;
@@ -7,29 +7,30 @@ use serde_json::Value;
 
 use super::substitution::{SecretKey, Substitution};
 
-/// A document of a kind that users define.
+/// A document of a user-defined schema. It is validated against the DataSchema document of that schema, if there is one.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationItem {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the document document. Set by users or "groundplane design import".
     pub spec: ConfigurationItemSpec,
 }
 
-/// What the document is, and what it holds.
+/// Schema and data of the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationItemSpec {
-    /// Its kind, as `namespace/Kind/version`. A `deckhand/DataSchema/v1` named so is the schema of its data.
+    /// Schema of the document, as `namespace/Kind/version`. A `deckhand/DataSchema/v1` document with this name is the JSON
+    /// schema of its data.
     #[schemars(regex(pattern = r"^[^/\s]+/[^/\s]+/[^/\s]+$"))]
     pub schema: String,
-    /// Its name among the documents of its kind; that of the object unless said.
+    /// Name of the document. Defaults to the name of the object.
     pub name: Option<String>,
-    /// What it holds.
+    /// Data of the document: any YAML value. Mutually exclusive with `data_secret`.
     #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
     pub data: Option<Value>,
-    /// The Secret that holds it instead, as YAML.
+    /// Secret that holds the data, as YAML, instead of `data`.
     pub data_secret: Option<SecretKey>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }

@@ -1,4 +1,4 @@
-//! Design: the documents of a namespace as one site, and which revision of them is in force.
+//! Design: compiles the documents of a namespace as one site, and selects the active revision.
 
 use std::collections::BTreeMap;
 
@@ -13,79 +13,79 @@ use super::DesignRevision;
 use crate::questions;
 use crate::verdict::{Condition, Finding};
 
-/// A site: documents that are compiled together.
+/// A site design: the documents of its namespace, compiled and validated together.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is made of.
+    /// Selection of the documents and the active revision. Set by users.
     #[serde(default)]
     pub spec: DesignSpec,
-    /// What it comes to.
+    /// Result of compiling the documents. Set by the design controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<DesignStatus>,
 }
 
-/// What a design is made of.
+/// Specification of a design.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesignSpec {
-    /// Labels of the documents that make it; all of the namespace unless said.
+    /// Labels that documents must have to belong to the design. Unset means all documents of the namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_labels: Option<BTreeMap<String, String>>,
-    /// Kinds that users defined, whose objects in the namespace are documents of it as well.
+    /// User-defined kinds (CRDs) whose objects in the namespace are documents of the design too.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub kinds: Option<Vec<UserKind>>,
-    /// The revision that is in force.
+    /// Number of the active revision. The DesignRevision must exist and have no errors, unless `allowErrors` is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub revision: Option<i64>,
-    /// Whether a revision with errors may be put in force.
+    /// Whether a revision with errors may be activated. Defaults to false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_errors: Option<bool>,
 }
 
-/// A kind that users defined.
+/// A user-defined kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserKind {
-    /// Its group.
+    /// API group of the kind. Must not be empty.
     #[schemars(length(min = 1))]
     pub group: String,
-    /// Its plural.
+    /// Plural name of the resource. Must be namespaced. Must not be empty.
     #[schemars(length(min = 1))]
     pub resource: String,
 }
 
-/// What a design comes to.
+/// Result of compiling a design.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesignStatus {
-    /// The generation that was looked at.
+    /// Generation of the object that the status describes.
     pub observed_generation: Option<i64>,
-    /// Whether it compiles, and may be used.
+    /// Conditions: `Compiled`, `Valid` and `Ready`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Option<Vec<Condition>>,
-    /// How many documents there are.
+    /// Number of documents in the design.
     pub documents: Option<i64>,
-    /// How many nodes they come to.
+    /// Number of nodes in the compiled design.
     pub nodes: Option<i64>,
-    /// How many errors were found.
+    /// Number of errors that validation found.
     pub errors: Option<i64>,
-    /// How many warnings were found.
+    /// Number of warnings that validation found.
     pub warnings: Option<i64>,
-    /// The first of them.
+    /// The first 50 findings, errors first. The subresource `findings` has all of them.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub findings: Option<Vec<Finding>>,
-    /// The newest revision there is.
+    /// Number of the latest DesignRevision of the design.
     pub latest_revision: Option<i64>,
-    /// Those who own fields of the documents.
+    /// Field managers that own fields of the documents.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub sources: Option<Vec<String>>,
 }
 
 impl DesignSpec {
-    /// Whether an object is one of its documents.
+    /// Whether an object is a document of the design.
     pub fn takes(&self, object: &Object) -> bool {
         let labels = object.meta("labels").and_then(Value::as_object);
         self.match_labels.iter().flatten().all(|(key, value)| {
@@ -121,12 +121,12 @@ impl Resource for Design {
             .answers("compiled", "CompiledDesign", questions::compiled::answer)
             .answers("diff", "DesignDiff", questions::diff::answer)
             .answers_about("reach", "DesignReach", questions::reach::answer)
-            .rule(puts_a_revision_in_force_that_is_there)
+            .rule(check_active_revision)
     }
 }
 
-/// What is put in force is there, and has no errors unless that is said to be well.
-fn puts_a_revision_in_force_that_is_there(change: &Change<Design>, view: &mut View<'_>) -> Verdict {
+/// The active revision exists and has no errors, unless `allowErrors` is true.
+fn check_active_revision(change: &Change<Design>, view: &mut View<'_>) -> Verdict {
     let Some(design) = change.after() else { return allow() };
     let Some(number) = design.spec.revision else { return allow() };
     if change.before().is_some_and(|before| before.spec.revision == Some(number)) {
@@ -136,12 +136,12 @@ fn puts_a_revision_in_force_that_is_there(change: &Change<Design>, view: &mut Vi
     let refuse = |why: String| Err(FieldError::invalid(&path.field("revision"), &number.into(), why).into());
     let name = DesignRevision::name_of(&design.metadata.name, number);
     let Some(revision) = view.get_in::<DesignRevision>(&design.metadata.namespace, &name) else {
-        return refuse(format!("there is no DesignRevision {name}"));
+        return refuse(format!("DesignRevision {name} not found"));
     };
     let errors = revision.status.map_or(0, |status| status.verdict.errors);
     if errors > 0 && design.spec.allow_errors != Some(true) {
         return refuse(format!(
-            "DesignRevision {name} has {errors} errors; mend them, or say spec.allowErrors if it has to be"
+            "DesignRevision {name} has {errors} errors; fix them, or set spec.allowErrors to activate it anyway"
         ));
     }
     allow()

@@ -1,4 +1,4 @@
-//! DesignRevision: the documents of a design at one moment, never to change.
+//! DesignRevision: an immutable snapshot of the documents of a design.
 
 use std::collections::BTreeMap;
 
@@ -12,71 +12,71 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Design;
-use crate::drawn::Drawn;
-use crate::verdict::{self, Verdict as Told};
+use crate::compiled_design::CompiledDesign;
+use crate::verdict::{self, Summary};
 
-/// The documents of a design at one moment.
+/// An immutable snapshot of the documents of a design. It cannot be deleted while it is the active revision.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DesignRevision {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// The documents.
+    /// The documents of the snapshot. Immutable.
     pub spec: DesignRevisionSpec,
-    /// What they come to.
+    /// Result of compiling the documents, computed once on creation; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<DesignRevisionStatus>,
 }
 
-/// The documents.
+/// Specification of a revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DesignRevisionSpec {
-    /// The design, in the same namespace.
+    /// Name of the Design, in the same namespace. Must not be empty.
     #[schemars(length(min = 1))]
     pub design: String,
-    /// Its number among the revisions of the design.
+    /// Number of the revision within the design. The object must be named `<design>-<number>`.
     #[schemars(range(min = 1))]
     pub number: i64,
-    /// Why it was made.
+    /// Message that describes the revision. Free text, found by search.
     pub message: Option<String>,
-    /// The documents; secrets are named, not held.
+    /// The documents. Secrets are referenced, not included.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub documents: Vec<KeptDocument>,
+    pub documents: Vec<RevisionDocument>,
 }
 
-/// A document as it was.
+/// A document of a revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct KeptDocument {
-    /// Its kind.
+pub struct RevisionDocument {
+    /// Kind of the document's object.
     pub kind: String,
-    /// The name of its object.
+    /// Name of the document's object.
     pub name: String,
-    /// The labels of its object.
+    /// Labels of the document's object.
     pub labels: Option<BTreeMap<String, String>>,
-    /// What it said.
+    /// Spec of the document's object.
     #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
     pub spec: Value,
 }
 
-/// What the documents come to.
+/// Result of compiling a revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DesignRevisionStatus {
-    /// In numbers and words.
+    /// Counts and findings of the compiled documents.
     #[serde(flatten)]
-    pub verdict: Told,
-    /// Whether they compile, and may be used.
+    pub verdict: Summary,
+    /// Conditions: `Compiled`, `Valid` and `Ready`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Option<Vec<verdict::Condition>>,
 }
 
 impl DesignRevisionSpec {
-    /// The documents, as they are compiled.
+    /// The documents, ready to compile.
     pub fn documents(&self) -> Vec<Document> {
-        let objects: Vec<Value> = self.documents.iter().map(KeptDocument::object).collect();
+        let objects: Vec<Value> = self.documents.iter().map(RevisionDocument::object).collect();
         documents_of(&objects, &|_, _| None)
     }
 }
 
-impl KeptDocument {
+impl RevisionDocument {
     fn object(&self) -> Value {
         json!({
             "apiVersion": format!("{}/{}", super::GROUP, super::VERSION),
@@ -120,55 +120,55 @@ impl Resource for DesignRevision {
             .prints("Warnings", "integer", ".status.warnings")
             .prints("Message", "string", ".spec.message")
             .prints_age()
-            .prepare(look_at_it_once)
-            .validate(never_changes)
-            .rule(stays_while_it_is_in_force)
+            .prepare(compute_status_once)
+            .validate(validate_immutable)
+            .rule(check_not_active)
     }
 }
 
-/// What is in it never changes, so neither does what it comes to: that is found out when it is made.
-fn look_at_it_once(new: &mut Object, old: Option<&Object>) {
+/// Computes the status on creation. The content is immutable, so the status is too.
+fn compute_status_once(new: &mut Object, old: Option<&Object>) {
     if let Some(old) = old {
         let kept = old.get("status").cloned();
         new.set("status", kept);
         return;
     }
     let Some(revision) = DesignRevision::read(new) else { return };
-    let drawn = Drawn::of(revision.spec.documents());
-    let told = Told::of(&drawn);
+    let result = CompiledDesign::of(revision.spec.documents());
+    let told = Summary::of(&result);
     let mut status = serde_json::to_value(&told).unwrap_or_default();
-    // The moment is that of the object, which says it itself.
-    let conditions = verdict::written(&verdict::conditions(&drawn, &told), new, "1970-01-01T00:00:00Z");
+    // The creation timestamp of the object has the actual time.
+    let conditions = verdict::written(&verdict::conditions(&result, &told), new, "1970-01-01T00:00:00Z");
     status["conditions"] = conditions;
     new.set("status", Some(status));
 }
 
-/// A revision is named after its design and number, and stays what it is.
-fn never_changes(change: &Change<DesignRevision>) -> Vec<FieldError> {
+/// A revision is named `<design>-<number>`, and its spec is immutable.
+fn validate_immutable(change: &Change<DesignRevision>) -> Vec<FieldError> {
     let Some(revision) = change.after() else { return Vec::new() };
     let spec = &revision.spec;
     let name = DesignRevision::name_of(&spec.design, spec.number);
     if revision.metadata.name != name {
         let path = Path::of("metadata");
-        let why = format!("revision {} of {} is called {name}", spec.number, spec.design);
+        let why = format!("revision {} of {} must be named {name}", spec.number, spec.design);
         return vec![FieldError::invalid_text(&path.field("name"), &revision.metadata.name, why)];
     }
     match change.before() {
         Some(before) if before.spec != *spec => {
-            let why = "a revision never changes; make another one";
+            let why = "a revision is immutable; create a new one";
             vec![FieldError::forbidden(&Path::of("spec"), why)]
         }
         _ => Vec::new(),
     }
 }
 
-/// What is in force is not taken away.
-fn stays_while_it_is_in_force(change: &Change<DesignRevision>, view: &mut View<'_>) -> Verdict {
+/// The active revision cannot be deleted.
+fn check_not_active(change: &Change<DesignRevision>, view: &mut View<'_>) -> Verdict {
     let (Some(revision), None) = (change.before(), change.after()) else { return allow() };
     let design = view.get_in::<Design>(&revision.metadata.namespace, &revision.spec.design);
     match design.filter(|design| design.spec.revision == Some(revision.spec.number)) {
         Some(design) => refuse(format!(
-            "revision {} is in force in Design {}; put another one in force first",
+            "revision {} is the active revision of Design {}; activate another one first",
             revision.spec.number, design.metadata.name
         )),
         None => allow(),

@@ -1,4 +1,4 @@
-//! DriverPackage: drivers that the operating system does not bring, and the hardware that needs them.
+//! DriverPackage: drivers that the operating system lacks, and the hardware that needs them.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +9,36 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// Drivers for some hardware.
+/// Drivers that the operating system lacks: packages, kernel modules and the PCI ids they are for. Hosts and hardware
+/// profiles name it in `drivers`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DriverPackage {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the driver package document. Set by users or "groundplane design import".
     pub spec: DriverPackageSpec,
 }
 
-/// What is installed, and for what.
+/// Content of a driver package document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverPackageSpec {
-    /// Packages and their versions; a version left empty is any.
+    /// Packages to install, by name, with their version. An empty version means any.
     pub packages: Option<BTreeMap<String, String>>,
-    /// Kernel modules that are loaded, in order.
+    /// Kernel modules to load, in this order.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub modules: Option<Vec<String>>,
-    /// Modules that must not be loaded beside them.
+    /// Kernel modules that must not be loaded.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub blacklist: Option<Vec<String>>,
-    /// The repository of the region that the packages come from.
+    /// Name of the package repository of the Region document that provides the packages.
     pub repository: Option<String>,
-    /// PCI ids of the hardware that needs it.
+    /// PCI ids of the hardware that needs the drivers, as `vendor:device`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub pci_ids: Option<Vec<String>>,
-    /// The images it is made for; all unless said.
+    /// Operating system images that the drivers support. Unset means all.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub images: Option<Vec<String>>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }

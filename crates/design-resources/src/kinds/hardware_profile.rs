@@ -1,4 +1,4 @@
-//! HardwareProfile: what a model of machine is, and the names its devices go by.
+//! HardwareProfile: a server model and the aliases of its devices.
 
 use std::collections::BTreeMap;
 
@@ -9,81 +9,81 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::host::MachineSettings;
 
-/// A model of machine.
+/// A server model: boot settings, device aliases, CPU sets and huge pages. Hosts name it in `hardware_profile`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HardwareProfile {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the hardware profile document. Set by users or "groundplane design import".
     pub spec: HardwareProfileSpec,
 }
 
-/// What a model of machine is.
+/// Content of a hardware profile document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HardwareProfileSpec {
-    /// Who makes it.
+    /// Vendor of the server, such as `HP`.
     pub vendor: Option<String>,
-    /// The generation of the chassis.
+    /// Generation of the chassis, such as `8`.
     pub generation: Option<String>,
-    /// The version within the generation.
+    /// Hardware version within the generation, such as `3`.
     pub hw_version: Option<String>,
-    /// The firmware it is certified with.
+    /// Certified BIOS version. "design check-hardware" compares it with the machine.
     pub bios_version: Option<String>,
-    /// `bios` or `uefi`.
+    /// Boot mode: `bios` or `uefi`.
     pub boot_mode: Option<String>,
-    /// `pxe`, `usb` or `hdd`.
+    /// How the first boot is done: `pxe`, `usb` or `hdd`.
     pub bootstrap_protocol: Option<String>,
-    /// The interface it boots from, as its BMC counts them.
+    /// Index of the PXE interface, as the BMC counts them.
     pub pxe_interface: Option<f64>,
-    /// Names for devices.
+    /// Aliases of devices by bus address. Interfaces and storage refer to them. Names are unique.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub device_aliases: Option<Vec<DeviceAlias>>,
-    /// Named sets of processors.
+    /// Named CPU sets, such as `sriov: 2,4`. Kernel parameters refer to them.
     pub cpu_sets: Option<BTreeMap<String, String>>,
-    /// Named pools of huge pages.
+    /// Named pools of huge pages. Kernel parameters refer to them. Names are unique.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub hugepages: Option<Vec<Hugepages>>,
-    /// How its disks are treated.
+    /// Defaults for the disks of hosts with this hardware profile.
     pub storage: Option<Disks>,
-    /// What hosts can have otherwise.
+    /// Defaults that hosts may override.
     #[serde(flatten)]
     pub machine: MachineSettings,
 }
 
-/// How disks are treated.
+/// Defaults for disks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Disks {
-    /// The disk to boot from.
+    /// Boot disk: an alias or a device name.
     pub boot_device: Option<String>,
-    /// What becomes of them when the machine is given back: `none`, `quick`, `full` or `secure`.
+    /// How disks are wiped when the host is released: `none`, `quick`, `full` or `secure`.
     pub wipe: Option<String>,
 }
 
-/// A name for a device.
+/// An alias of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceAlias {
-    /// The name.
+    /// Alias, unique within the hardware profile.
     pub name: String,
-    /// Where it is on its bus; `regexp:` makes the rest a pattern.
+    /// Bus address of the device, such as `0000:00:03.0`. With the prefix `regexp:`, a regular expression.
     pub address: Option<String>,
-    /// `pci` or `scsi`.
+    /// Type of bus: `pci` or `scsi`.
     pub bus_type: Option<String>,
-    /// What should be there.
+    /// Expected device model. "design check-hardware" compares it with the machine.
     pub dev_type: Option<String>,
-    /// The MAC address, where that identifies it.
+    /// MAC address, if it identifies the device.
     pub mac: Option<String>,
-    /// The serial number, where that identifies it.
+    /// Serial number, if it identifies the device.
     pub serial: Option<String>,
 }
 
 /// A pool of huge pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hugepages {
-    /// Its name.
+    /// Name of the pool, unique within the hardware profile.
     pub name: String,
-    /// The size of a page.
+    /// Size of a page, such as `2M` or `1G`.
     pub size: Option<String>,
-    /// How many.
+    /// Number of pages in the pool.
     pub count: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What host profiles and nodes both say, and hardware profiles in part.
+//! Settings that host profiles and nodes share, in part also hardware profiles.
 
 use std::collections::BTreeMap;
 
@@ -8,76 +8,77 @@ use serde::{Deserialize, Serialize};
 
 use super::substitution::{SecretKey, Substitution};
 
-/// What a profile says of its hosts, and a host of itself.
+/// Settings of a host, set by a node or inherited from a host profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostSettings {
-    /// The profile it inherits from.
+    /// Name of the host profile that it inherits from.
     pub host_profile: Option<String>,
-    /// The model of machine.
+    /// Name of the hardware profile (server model).
     pub hardware_profile: Option<String>,
-    /// The network that gives the host its name and default route.
+    /// Name of the network that determines the host's FQDN and default route.
     pub primary_network: Option<String>,
-    /// How its BMC is spoken to: `type`, `network`, `account` and whatever the type needs. Secrets stand in `oob_secrets`.
+    /// Out-of-band management (BMC): `type` (such as `ipmi` or `redfish`), `network`, `account` and parameters of the type.
+    /// Passwords must be in `oob_secrets`.
     pub oob: Option<BTreeMap<String, String>>,
-    /// Which Secrets hold what must not be seen of it, such as `credential`.
+    /// Secrets with confidential out-of-band parameters, by parameter name, such as `credential`.
     pub oob_secrets: Option<BTreeMap<String, SecretKey>>,
-    /// Its storage.
+    /// Disks, partitions and volume groups of the host.
     pub storage: Option<Storage>,
-    /// Its operating system.
+    /// Operating system image, kernel and kernel parameters.
     pub platform: Option<Platform>,
-    /// What is noted about it.
+    /// Tags, labels, rack and boot MAC address of the host.
     pub metadata: Option<Notes>,
-    /// Its interfaces, in order.
+    /// Network interfaces, in order. Merged with inherited ones by name.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub interfaces: Option<Vec<Interface>>,
-    /// What the model of machine says unless it is said here.
+    /// Settings that override the hardware profile.
     #[serde(flatten)]
     pub machine: MachineSettings,
 }
 
-/// What a model of machine says, unless a profile or a host says otherwise.
+/// Settings of a hardware profile that host profiles and nodes may override.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSettings {
-    /// The level of each component's firmware: a version, or `>=` and the lowest that will do.
+    /// Required firmware versions by component: an exact version, or `>=` and a minimum version.
     pub firmware: Option<BTreeMap<String, String>>,
-    /// BIOS settings by the names the vendor gives them.
+    /// BIOS settings by the vendor's attribute names.
     pub bios_settings: Option<BTreeMap<String, String>>,
-    /// Volumes that a RAID controller makes.
+    /// Volumes of the hardware RAID controller. Merged with inherited ones by name.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub raid: Option<Vec<RaidVolume>>,
-    /// The driver packages it needs.
+    /// Names of the driver packages to install.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub drivers: Option<Vec<String>>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// Storage of a host.
+/// Storage layout of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
-    /// The disk to boot from: an alias, a RAID volume, or what the system calls it.
+    /// Boot disk: a device alias, a RAID volume or a device name.
     pub boot_device: Option<String>,
-    /// What becomes of the disks when the machine is given back: `none`, `quick`, `full` or `secure`.
+    /// How disks are wiped when the host is released: `none`, `quick`, `full` or `secure`.
     pub wipe: Option<String>,
-    /// Disks; a name that begins with `!` takes one away.
+    /// Disks. Merged with inherited ones by name; a name with the prefix `!` removes an inherited one.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub physical_devices: Option<Vec<PhysicalDevice>>,
-    /// Volume groups; a name that begins with `!` takes one away.
+    /// LVM volume groups. Merged with inherited ones by name; a name with the prefix `!` removes an inherited one.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub volume_groups: Option<Vec<VolumeGroup>>,
 }
 
-/// A disk.
+/// A disk and its partitions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhysicalDevice {
-    /// An alias of the hardware profile, or what the system calls it.
+    /// Device alias of the hardware profile, or device name such as `sda`.
     pub name: String,
-    /// Labels.
+    /// Free labels of the disk, such as `bootdrive: 'true'`.
     pub labels: Option<BTreeMap<String, String>>,
-    /// The volume group it gives its space to.
+    /// Name of the volume group that uses the whole disk. Alternative to `partitions`.
     pub volume_group: Option<String>,
-    /// Its partitions, in order.
+    /// Partitions, in order. Merged with inherited ones by name.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub partitions: Option<Vec<Partition>>,
 }
@@ -85,142 +86,143 @@ pub struct PhysicalDevice {
 /// A partition of a disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
-    /// Its name, by which levels of inheritance meet.
+    /// Name of the partition. Inherited partitions are merged by name.
     pub name: Option<String>,
-    /// Its size, such as `20g`, `>20g` or `50%`.
+    /// Size: fixed (`20g`), minimum (`>20g`) or a share of the disk (`50%`).
     pub size: Option<String>,
-    /// Its identifier.
+    /// UUID of the partition, as in GPT.
     pub part_uuid: Option<String>,
-    /// The volume group it gives its space to.
+    /// Name of the volume group that uses the partition. Alternative to `filesystem`.
     pub volume_group: Option<String>,
-    /// Labels.
+    /// Free labels of the partition.
     pub labels: Option<BTreeMap<String, String>>,
-    /// Whether the machine boots from it.
+    /// Whether the partition is bootable. Defaults to false.
     pub bootable: Option<bool>,
-    /// What it is formatted with.
+    /// File system of the partition.
     pub filesystem: Option<FileSystem>,
 }
 
-/// A volume group.
+/// An LVM volume group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VolumeGroup {
-    /// Its name.
+    /// Name of the volume group.
     pub name: String,
-    /// Its identifier.
+    /// UUID of the volume group.
     pub vg_uuid: Option<String>,
-    /// Its volumes, in order.
+    /// Logical volumes, in order. Merged with inherited ones by name.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub logical_volumes: Option<Vec<LogicalVolume>>,
 }
 
-/// A logical volume.
+/// An LVM logical volume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogicalVolume {
-    /// Its name.
+    /// Name of the logical volume.
     pub name: Option<String>,
-    /// Its size.
+    /// Size: fixed (`20g`), minimum (`>20g`) or a share of the volume group (`50%`).
     pub size: Option<String>,
-    /// Its identifier.
+    /// UUID of the logical volume.
     pub lv_uuid: Option<String>,
-    /// What it is formatted with.
+    /// File system of the logical volume.
     pub filesystem: Option<FileSystem>,
 }
 
-/// How space is formatted and where it is mounted.
+/// A file system and its mount point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
-    /// Where it is mounted.
+    /// Absolute path of the mount point. Unique on the host.
     pub mountpoint: Option<String>,
-    /// `ext4` unless said.
+    /// Type of file system. Defaults to `ext4`.
     pub fstype: Option<String>,
-    /// `defaults` unless said.
+    /// Mount options. Defaults to `defaults`.
     pub mount_options: Option<String>,
-    /// Its identifier.
+    /// UUID of the file system, as in fstab.
     pub fs_uuid: Option<String>,
-    /// Its label.
+    /// Label of the file system.
     pub fs_label: Option<String>,
 }
 
-/// The operating system.
+/// Operating system of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Platform {
-    /// The image.
+    /// Operating system image, such as `jammy`.
     pub image: Option<String>,
-    /// The kernel.
+    /// Kernel package, such as `ga-22.04`.
     pub kernel: Option<String>,
-    /// The kernel's command line, in order; a name that begins with `!` takes a parameter away.
+    /// Kernel command-line parameters, in order. Merged with inherited ones by name; a name with the prefix `!` removes an
+    /// inherited one.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub kernel_params: Option<Vec<KernelParameter>>,
 }
 
-/// A parameter of the kernel.
+/// A kernel command-line parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelParameter {
-    /// Its name.
+    /// Name of the parameter, such as `console`. The prefix `!` removes an inherited one.
     pub name: String,
-    /// Its value; `True` makes it a flag.
+    /// Value of the parameter. `True` makes it a flag without a value.
     pub value: Option<String>,
 }
 
-/// What is noted about a host.
+/// Tags, labels and location of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notes {
-    /// Free tags; one that begins with `!` is taken away.
+    /// Tags. Merged with inherited ones; a tag with the prefix `!` removes an inherited one.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub tags: Option<Vec<String>>,
-    /// Labels for whoever runs on the host.
+    /// Labels of the host for the workload platform, such as Kubernetes node labels.
     pub owner_data: Option<BTreeMap<String, String>>,
-    /// The rack it stands in.
+    /// Name of the Rack document that the host is in.
     pub rack: Option<String>,
-    /// The MAC address it boots from; never inherited.
+    /// MAC address of the PXE interface. Unique within the site. Not inherited.
     pub boot_mac: Option<String>,
 }
 
-/// An interface of a host.
+/// A network interface of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interface {
-    /// Its name; one that begins with `!` takes it away.
+    /// Name of the interface. The prefix `!` removes an inherited one.
     pub name: String,
-    /// The link it is plugged into.
+    /// Name of the NetworkLink document that the interface uses.
     pub device_link: Option<String>,
-    /// Device names or aliases under it.
+    /// Device names or aliases of the physical ports. Several need a link with bonding.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub slaves: Option<Vec<String>>,
-    /// The networks on it.
+    /// Names of the networks on the interface. Must be allowed by the link.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub networks: Option<Vec<String>>,
-    /// Virtual functions.
+    /// SR-IOV virtual functions of the interface.
     pub sriov: Option<Sriov>,
 }
 
-/// Virtual functions of an interface.
+/// SR-IOV settings of an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sriov {
-    /// How many.
+    /// Number of virtual functions.
     pub vf_count: Option<i64>,
-    /// Whether they are trusted.
+    /// Whether the virtual functions are trusted. Defaults to false.
     pub trustedmode: Option<bool>,
 }
 
-/// A volume that a RAID controller makes of several disks.
+/// A volume of a hardware RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RaidVolume {
-    /// Its name; one that begins with `!` takes it away.
+    /// Name of the volume. The prefix `!` removes an inherited one.
     pub name: String,
-    /// `0`, `1`, `5`, `6`, `10`, `50` or `60`.
+    /// RAID level: `0`, `1`, `5`, `6`, `10`, `50` or `60`.
     pub level: Option<String>,
-    /// The disks it is made of.
+    /// Disks of the volume, as device names or aliases.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub disks: Option<Vec<String>>,
-    /// Disks that take over when one fails.
+    /// Hot spare disks, as device names or aliases.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub spares: Option<Vec<String>>,
-    /// Its size; all there is unless said.
+    /// Size of the volume, such as `200g`. Defaults to all available space.
     pub size: Option<String>,
 }
 
-/// The fields by which hosts and profiles are asked for.
-pub(super) fn asked_by<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+/// Declares the selectable fields and columns that hosts and profiles share.
+pub(super) fn declare_host<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
     declaration
         .selects(&[
             "spec.host_profile",

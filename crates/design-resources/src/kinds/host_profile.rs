@@ -1,25 +1,25 @@
-//! HostProfile: settings that several hosts share, by inheritance.
+//! HostProfile: settings that hosts inherit.
 
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document;
-use super::host::{HostSettings, asked_by};
+use super::host::{HostSettings, declare_host};
 
-/// Settings that several hosts share.
+/// Settings that nodes and other host profiles inherit by naming it in `host_profile`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HostProfile {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the host profile document. Set by users or "groundplane design import".
     pub spec: HostProfileSpec,
 }
 
-/// What hosts of this profile come to, as far as it says.
+/// Content of a host profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostProfileSpec {
-    /// What it says of a host.
+    /// Host settings that nodes and other profiles inherit.
     #[serde(flatten)]
     pub host: HostSettings,
 }
@@ -31,7 +31,7 @@ impl Resource for HostProfile {
     const PLURAL: &'static str = "hostprofiles";
 
     fn declare() -> Declaration<HostProfile> {
-        asked_by(document().short(&["hop"]))
+        declare_host(document().short(&["hop"]))
             .prints("Image", "string", ".spec.platform.image")
             .prints_wide("Network", "string", ".spec.primary_network")
             .prints_wide("Tags", "string", ".spec.metadata.tags[*]")

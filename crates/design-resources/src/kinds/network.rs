@@ -9,87 +9,88 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// A subnet of the site.
+/// A subnet of the site with its VLAN, address ranges, routes and DNS.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Network {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the network document. Set by users or "groundplane design import".
     pub spec: NetworkSpec,
 }
 
-/// What a network is.
+/// Content of a network document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkSpec {
-    /// The subnet.
+    /// Subnet in CIDR notation, such as `172.16.1.0/24`.
     pub cidr: Option<String>,
-    /// The VLAN tag; none is untagged.
+    /// VLAN id, 1 to 4094. Unset means untagged.
     pub vlan: Option<String>,
-    /// The largest packet.
+    /// Maximum transmission unit (MTU) in bytes, 1280 to 65536. Must not exceed that of the link on which the network is
+    /// untagged.
     pub mtu: Option<i64>,
-    /// The route domain it belongs to.
+    /// Route domain of the network. Networks of a route domain get routes to each other.
     pub routedomain: Option<String>,
-    /// Names of hosts whose primary network it is.
+    /// DNS settings of hosts whose primary network it is.
     pub dns: Option<Dns>,
-    /// What its addresses are for.
+    /// Address ranges and their use.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub ranges: Option<Vec<Range>>,
-    /// Static routes.
+    /// Static routes of hosts on the network.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub routes: Option<Vec<Route>>,
-    /// Where DHCP requests are relayed to.
+    /// DHCP relay of the network.
     pub dhcp_relay: Option<DhcpRelay>,
-    /// Labels.
+    /// Free labels of the network, as key-value pairs.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// Names of hosts whose primary network it is.
+/// DNS settings of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dns {
-    /// Their domain; `local` unless said.
+    /// DNS domain of the hosts. Defaults to `local`.
     pub domain: Option<String>,
-    /// The servers they ask.
+    /// IP addresses of the DNS servers.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub servers: Option<Vec<String>>,
-    /// Where they look for short names, after the domain.
+    /// Additional search domains, after `domain`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub search: Option<Vec<String>>,
 }
 
-/// A range of addresses and its use.
+/// An address range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
-    /// `static`, `dhcp` or `reserved`.
+    /// Use of the range: `static`, `dhcp` or `reserved`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// The first address.
+    /// First address of the range. Must be within the subnet.
     pub start: Option<String>,
-    /// The last address.
+    /// Last address of the range. Must be within the subnet.
     pub end: Option<String>,
 }
 
-/// A static route, or with a route domain instead of a subnet the template of several.
+/// A static route. With `routedomain` instead of `subnet`, one route per network of that domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Route {
-    /// Where to.
+    /// Destination subnet in CIDR notation.
     pub subnet: Option<String>,
-    /// By which neighbour.
+    /// IP address of the gateway. Must be within the network's subnet.
     pub gateway: Option<String>,
-    /// How dear it is.
+    /// Metric of the route. Lower is preferred.
     pub metric: Option<f64>,
-    /// The route domain it opens.
+    /// Route domain whose networks are the destinations. Alternative to `subnet`.
     pub routedomain: Option<String>,
 }
 
-/// Where DHCP requests go.
+/// DHCP relay settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DhcpRelay {
-    /// The relay's own address.
+    /// IP address of the relay on the network.
     pub self_ip: Option<String>,
-    /// The server.
+    /// IP address of the DHCP server.
     pub upstream_target: Option<String>,
 }
 

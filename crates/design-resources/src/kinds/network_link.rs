@@ -1,4 +1,4 @@
-//! NetworkLink: how ports are bonded and trunked, and which networks they may carry.
+//! NetworkLink: bonding, trunking and allowed networks of ports.
 
 use std::collections::BTreeMap;
 
@@ -9,59 +9,62 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// What a switch and a server have to agree on.
+/// Bonding, trunking, MTU and allowed networks of ports, which switch and host must agree on. Interfaces name it in
+/// `device_link`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkLink {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the link document. Set by users or "groundplane design import".
     pub spec: NetworkLinkSpec,
 }
 
-/// How ports are used.
+/// Content of a network link document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkLinkSpec {
-    /// How several ports become one.
+    /// Bonding (link aggregation) of the ports.
     pub bonding: Option<Bonding>,
-    /// The largest packet; 1500 unless said.
+    /// Maximum transmission unit (MTU) in bytes, 1280 to 65536. Defaults to 1500.
     pub mtu: Option<i64>,
-    /// The speed, for people.
+    /// Link speed, such as `auto` or `10000baset-x`. Informational.
     pub linkspeed: Option<String>,
-    /// Whether tagged networks are carried.
+    /// VLAN trunking of the ports.
     pub trunking: Option<Trunking>,
-    /// The networks it may carry.
+    /// Names of the networks that interfaces on this link may carry.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub allowed_networks: Option<Vec<String>>,
-    /// Labels; `noconfig` keeps every driver away from the link.
+    /// Free labels. `noconfig: enabled` excludes the link from configuration by drivers.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// How several ports become one.
+/// Bonding parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bonding {
-    /// `disabled`, `802.3ad`, `balance-rr` or `active-backup`.
+    /// Bonding mode: `disabled`, `802.3ad`, `balance-rr` or `active-backup`.
     pub mode: Option<String>,
-    /// By what traffic is spread; LACP only.
+    /// Transmit hash policy. Only for `802.3ad`. Defaults to `layer3+4`.
     pub hash: Option<String>,
-    /// How often the peer is heard; LACP only.
+    /// LACP rate. Only for `802.3ad`. Defaults to `fast`.
     pub peer_rate: Option<String>,
-    /// How often the ports are looked at, in milliseconds.
+    /// Link monitoring interval (MII), in milliseconds. Defaults to 100.
     pub mon_rate: Option<i64>,
-    /// How long a port waits before it is used, in milliseconds.
+    /// Delay before a port that came up is used, in milliseconds. Defaults to 200. Must not be less than `mon_rate` for
+    /// `802.3ad`.
     pub up_delay: Option<i64>,
-    /// How long a port waits before it is given up, in milliseconds.
+    /// Delay before a port that went down is disabled, in milliseconds. Defaults to 200. Must not be less than `mon_rate`
+    /// for `802.3ad`.
     pub down_delay: Option<i64>,
 }
 
-/// Whether tagged networks are carried.
+/// VLAN trunking parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trunking {
-    /// `disabled` or `802.1q`.
+    /// Trunking mode: `disabled` or `802.1q`. More than one network needs `802.1q`.
     pub mode: Option<String>,
-    /// The network that is carried untagged.
+    /// Name of the network that is carried untagged (native VLAN).
     pub default_network: Option<String>,
 }
 

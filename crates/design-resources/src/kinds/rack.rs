@@ -1,4 +1,4 @@
-//! Rack: a cabinet of the site, its switches and where it stands.
+//! Rack: a rack of the site with its switches and location.
 
 use std::collections::BTreeMap;
 
@@ -9,41 +9,41 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// A cabinet of the site, as it is designed.
+/// A rack of the site with its top-of-rack switches and location. Nodes name it in `metadata.rack`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Rack {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the rack document. Set by users or "groundplane design import".
     pub spec: RackSpec,
 }
 
-/// What a design says of a cabinet.
+/// Content of a rack document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RackSpec {
-    /// The switches at its top.
+    /// Top-of-rack switches. Names are unique within the rack.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub tor_switches: Option<Vec<TorSwitch>>,
-    /// Where it stands, in words of the operator.
+    /// Location of the rack, as free key-value pairs such as `clli` and `grid`.
     pub location: Option<BTreeMap<String, String>>,
-    /// Networks that do not leave it.
+    /// Names of the networks that exist only in this rack.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub local_networks: Option<Vec<String>>,
-    /// Labels.
+    /// Free labels. Node filters of boot actions select by them.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// A switch at the top of a rack.
+/// A top-of-rack switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TorSwitch {
-    /// Its name.
+    /// Name of the switch, unique within the rack.
     pub name: String,
-    /// Where it is managed.
+    /// IP address of the switch's management interface.
     pub mgmt_ip: Option<String>,
-    /// The controller that manages it.
+    /// URI of the SDN controller that manages the switch.
     pub sdn_api_uri: Option<String>,
 }
 

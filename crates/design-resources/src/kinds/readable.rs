@@ -1,4 +1,4 @@
-//! An object is refused for what its document would be refused for, in the same words.
+//! Validates an object like the document that it holds, with the same messages.
 
 use design::inherit::is_secret;
 use design::model::Design;
@@ -7,10 +7,10 @@ use krm::field::{FieldError, Path};
 use krm::kind::RawChange;
 use serde_json::Value;
 
-/// Everything for which a document with the content of the object would be refused.
-pub(super) fn as_a_document(change: &RawChange<'_>) -> Vec<FieldError> {
+/// The errors of the document that the object holds.
+pub(super) fn validate_document(change: &RawChange<'_>) -> Vec<FieldError> {
     let Some(new) = change.new.filter(|_| change.subresource.is_empty()) else { return Vec::new() };
-    // What was taken before and says the same is taken again: rules may have become stricter since.
+    // Unchanged content stays valid, even if rules have become stricter since.
     if change
         .old
         .is_some_and(|old| old.get("spec") == new.get("spec") && old.meta("labels") == new.meta("labels"))
@@ -19,9 +19,9 @@ pub(super) fn as_a_document(change: &RawChange<'_>) -> Vec<FieldError> {
     }
     let object = Value::Object(new.0.clone());
     let spec = Path::of("spec");
-    let mut errors = open_secrets(&object, &spec);
+    let mut errors = plain_secrets(&object, &spec);
     let Some(document) = document_of(&object, &|_, _| None) else { return errors };
-    // What others fill in is not there yet: the design tells what is wrong once it is.
+    // Substituted values are not known yet: the design reports errors after substitution.
     if object["spec"].get("substitutions").is_some() {
         return errors;
     }
@@ -34,7 +34,7 @@ pub(super) fn as_a_document(change: &RawChange<'_>) -> Vec<FieldError> {
         let mut why = problem.message.clone();
         if !is_ours && why.starts_with("unknown field") {
             why.push_str(&format!(
-                "; what Drydock does not know is there once the label {DIALECT} is taken away"
+                "; fields beyond Drydock's are allowed after you remove the label {DIALECT}"
             ));
         }
         let field = problem.path.as_str();
@@ -46,13 +46,14 @@ pub(super) fn as_a_document(change: &RawChange<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// Whoever may list documents must not learn the passwords of BMCs.
-fn open_secrets(object: &Value, spec: &Path<'_>) -> Vec<FieldError> {
+/// BMC passwords must be in Secrets, so that reading documents does not reveal them.
+fn plain_secrets(object: &Value, spec: &Path<'_>) -> Vec<FieldError> {
     let oob = object["spec"]["oob"].as_object();
     let keys = oob.into_iter().flat_map(|oob| oob.keys());
     keys.filter(|key| !key.starts_with('!') && is_secret(&format!("oob.{key}")))
         .map(|key| {
-            let why = format!("put it into a Secret, and name that in spec.oob_secrets.{key}: {{name, key}}");
+            let why =
+                format!("store it in a Secret and refer to that in spec.oob_secrets.{key}: {{name, key}}");
             FieldError::forbidden(&spec.field("oob").key(key), why)
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Region: the site itself. A design has one.
+//! Region: site-wide settings. A design has exactly one.
 
 use std::collections::BTreeMap;
 
@@ -9,76 +9,76 @@ use serde::{Deserialize, Serialize};
 use super::document;
 use super::substitution::Substitution;
 
-/// The site itself: who may log in, where packages come from.
+/// Site-wide settings: SSH keys, package repositories and hardware tags. A design has exactly one Region document.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Content of the site document. Set by users or "groundplane design import".
     pub spec: RegionSpec,
 }
 
-/// What holds for the whole site.
+/// Content of a region document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RegionSpec {
-    /// Tags that hardware earns by what it is.
+    /// Tags that are assigned to hosts by a query over their hardware.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub tag_definitions: Option<Vec<TagDefinition>>,
-    /// SSH public keys of those who may log in.
+    /// SSH public keys that are authorized on every host.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub authorized_keys: Option<Vec<String>>,
-    /// Where packages come from.
+    /// Package repositories of the site.
     pub repositories: Option<Repositories>,
-    /// What is taken from other documents.
+    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub substitutions: Option<Vec<Substitution>>,
 }
 
-/// A tag and the question that earns it.
+/// A tag and the hardware query that assigns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TagDefinition {
-    /// The tag.
+    /// Name of the tag that matching hosts get.
     pub tag: Option<String>,
-    /// How it is asked: `lshw_xpath`.
+    /// Type of query. Must be `lshw_xpath`.
     pub definition_type: Option<String>,
-    /// The question.
+    /// Query: an XPath expression over the output of lshw.
     pub definition: Option<String>,
 }
 
 /// The package repositories of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repositories {
-    /// Whether repositories that are not named here are taken away.
+    /// Whether to remove repositories of the image that are not listed here. Defaults to false.
     pub remove_unlisted: Option<bool>,
-    /// The repositories.
+    /// Package repositories. Names are unique.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub sources: Option<Vec<Repository>>,
 }
 
-/// One package repository.
+/// A package repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repository {
-    /// Its name.
+    /// Name of the repository, unique within the site.
     pub name: String,
-    /// `apt` or `rpm`.
+    /// Type of repository: `apt` or `rpm`.
     pub repo_type: Option<String>,
-    /// Where it is.
+    /// Base URL of the repository.
     pub url: Option<String>,
-    /// The distributions it serves.
+    /// Distributions that the repository serves, such as `jammy`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub distributions: Option<Vec<String>>,
-    /// Pockets such as `security`.
+    /// Sub-repositories (pockets), such as `security` or `updates`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub subrepos: Option<Vec<String>>,
-    /// Components such as `main`.
+    /// Components, such as `main` or `universe`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub components: Option<Vec<String>>,
-    /// The key its packages are signed with.
+    /// GPG public key that signs the packages.
     pub gpgkey: Option<String>,
-    /// Architectures it serves.
+    /// CPU architectures that the repository serves, such as `amd64`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub arches: Option<Vec<String>>,
-    /// Anything else the package tool takes.
+    /// Additional options of the package manager, as key-value pairs.
     pub options: Option<BTreeMap<String, String>>,
 }
 

@@ -1,43 +1,43 @@
-//! Substitutions: values that a document takes from another.
+//! Substitutions: values copied from one document to another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A value that is copied from another document.
+/// A value copied from another document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Substitution {
-    /// Where it comes from.
+    /// Document and path that the value is copied from.
     pub src: Source,
-    /// Where it goes: one place, or a list of them, each `{path, pattern, recurse}`.
+    /// Destination in this document, or a list of destinations, each `{path, pattern, recurse}`.
     #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
     pub dest: Value,
 }
 
-/// Where a value comes from.
+/// Source of a substitution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
-    /// The kind of the document, as `namespace/Kind/version`.
+    /// Schema of the source document, as `namespace/Kind/version`. Must not be empty.
     #[schemars(length(min = 1))]
     pub schema: String,
-    /// The document's name.
+    /// Name of the source document. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// Where in it the value stands; `.` is all of it.
+    /// Path of the value in the source document; `.` selects the whole document.
     pub path: String,
-    /// Of a text, what matches this.
+    /// Regular expression: only the part of a string value that matches is copied.
     pub pattern: Option<String>,
-    /// Of what matches, this group.
+    /// Capture group of `pattern` to copy. Defaults to 0, the whole match.
     pub match_group: Option<i64>,
 }
 
-/// Where a secret is kept.
+/// Reference to a key of a Secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretKey {
-    /// The Secret, in the same namespace.
+    /// Name of the Secret, in the same namespace. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// The key in it.
+    /// Key in the Secret's data. Must not be empty.
     #[schemars(length(min = 1))]
     pub key: String,
 }

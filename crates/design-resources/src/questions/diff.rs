@@ -1,16 +1,16 @@
-//! Diff: which nodes differ between two states of a design, and in what.
+//! `diff`: the nodes and fields that differ between two states of a design.
 
 use krm::kind::{Answered, Look, Questioned};
 use krm::status::Status;
 
 use super::{design_of, reach};
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 
-/// Answers `…/designs/<name>/diff?from=&to=`: from what is in force to the documents as they are, unless said.
+/// Answers `…/designs/<name>/diff?from=&to=`. Defaults to the active revision and the current documents.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let state = |option: &str, unless: &str| {
-        drawn::at(&design, asked.option(option).unwrap_or(unless), look).map(Drawn::of)
+        compiled_design::at(&design, asked.option(option).unwrap_or(unless), look).map(CompiledDesign::of)
     };
     let (before, after) = (state("from", "live")?, state("to", "documents")?);
     reach::told(asked, &before, &after)

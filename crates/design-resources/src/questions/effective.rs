@@ -1,4 +1,4 @@
-//! Effective: what a node or host profile comes to, and who set each value.
+//! `effective`: the effective values of a node or host profile, and which document set each.
 
 use design::compile::Site;
 use design::document::Writers;
@@ -9,13 +9,14 @@ use krm::status::Status;
 use serde_json::{Value, json};
 
 use super::{design_of, shown, site_of};
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/effective?node=|profile=&at=`: one node, one profile, or all nodes.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
-    let drawn = Drawn::of(drawn::at(&design, asked.option("at").unwrap_or("documents"), look)?);
-    let site = site_of(&drawn)?;
+    let result =
+        CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);
+    let site = site_of(&result)?;
     let (json, text) = match (asked.option("node"), asked.option("profile")) {
         (Some(node), _) => of_node(site, node)?,
         (None, Some(profile)) => of_profile(site, profile)?,
@@ -31,7 +32,7 @@ fn of_node(site: &Site, name: &str) -> Result<(Value, String), Status> {
     let mut json = provenance::node_json(node, &writers);
     json["node"] = json!(name);
     let mut text = Vec::new();
-    // Writing into memory does not fail.
+    // Writing to memory cannot fail.
     let _ = provenance::write_node(&mut text, node, &writers);
     Ok((json, String::from_utf8_lossy(&text).into_owned()))
 }

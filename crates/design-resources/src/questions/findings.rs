@@ -1,4 +1,4 @@
-//! Findings: everything that is to be said of a design.
+//! `findings`: all findings of a design.
 
 use design::validate::Severity;
 use krm::kind::{Answered, Look, Questioned};
@@ -6,16 +6,17 @@ use krm::status::Status;
 use serde_json::{Value, json};
 
 use super::{design_of, shown};
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/findings?at=`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
-    let drawn = Drawn::of(drawn::at(&design, asked.option("at").unwrap_or("documents"), look)?);
-    let told = drawn.told();
+    let result =
+        CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);
+    let told = result.diagnostics();
     let count = |severity| told.iter().filter(|one| one.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let findings: Vec<Value> = told.iter().map(design::validate::Told::to_json).collect();
+    let findings: Vec<Value> = told.iter().map(design::validate::Diagnostic::to_json).collect();
     shown(asked, json!({ "errors": errors, "warnings": warnings, "findings": findings }), || {
         let lines: String = told.iter().map(|one| format!("{one}\n")).collect();
         format!("{lines}{errors} errors, {warnings} warnings\n")

@@ -1,4 +1,4 @@
-//! Nodes: those that a design comes to, by their effective values.
+//! `nodes`: the nodes of the compiled design, selected by effective values.
 
 use design::compile::Node;
 use design::inherit::Explanation;
@@ -7,7 +7,7 @@ use krm::status::Status;
 use serde_json::{Map, Value, json};
 
 use super::{design_of, shown, site_of};
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/nodes?where=path=value,…&fields=path,…&at=`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
@@ -15,8 +15,9 @@ pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Statu
     let wanted = conditions(asked.option("where").unwrap_or_default())?;
     let fields: Vec<&str> =
         asked.option("fields").map(|fields| fields.split(',').collect()).unwrap_or_default();
-    let drawn = Drawn::of(drawn::at(&design, asked.option("at").unwrap_or("documents"), look)?);
-    let site = site_of(&drawn)?;
+    let result =
+        CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);
+    let site = site_of(&result)?;
     let mut found = Vec::new();
     for node in &site.nodes {
         let values = values_of(node);
@@ -35,7 +36,7 @@ fn conditions(text: &str) -> Result<Vec<(&str, &str)>, Status> {
         .map(|part| {
             part.split_once('=').ok_or_else(|| {
                 Status::bad_request(format!(
-                    "where: {part:?} is no path and value, as in platform.image=jammy"
+                    "where: {part:?} is not PATH=VALUE, such as platform.image=jammy"
                 ))
             })
         })
@@ -50,7 +51,7 @@ fn values_of(node: &Node) -> Vec<Explanation> {
     values
 }
 
-/// A member of a list is found by the path of the list as well: `metadata.tags=gpu`.
+/// Matches list items by the path of the list too: `metadata.tags=gpu`.
 fn holds(values: &[Explanation], path: &str, value: &str) -> bool {
     let is_at = |one: &Explanation| {
         one.path == path || one.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('['))

@@ -1,4 +1,4 @@
-//! Reach: which nodes a change would reach and what would change on each, before it is made.
+//! `reach`: the nodes and fields that a proposed change of documents would affect.
 
 use design::deckhand::{MissingSource, render_with};
 use design::document::{Document, parse};
@@ -7,24 +7,24 @@ use krm::status::Status;
 use serde_json::{Value, json};
 
 use super::{design_of, shown, site_of};
-use crate::drawn::{self, Drawn};
+use crate::compiled_design::{self, CompiledDesign};
 
-/// Answers a post to `…/designs/<name>/reach`: the documents that are sent stand for those of their kind and name, and
-/// `?delete=Kind/name,…` takes some away. Nothing is kept.
+/// Answers a POST to `…/designs/<name>/reach`: the documents in the body replace those of the same kind and name, and
+/// `?delete=Kind/name,…` removes some. Nothing is stored.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
-    let now = drawn::documents_now(&design, look);
+    let now = compiled_design::documents_now(&design, look);
     let gone: Vec<(&str, &str)> = asked
         .option("delete")
         .map(|all| all.split(',').filter_map(|one| one.split_once('/')).collect())
         .unwrap_or_default();
-    let later = drawn::changed(now.clone(), sent(asked.body)?, &gone);
-    told(asked, &Drawn::of(now), &Drawn::of(later))
+    let later = compiled_design::changed(now.clone(), sent(asked.body)?, &gone);
+    told(asked, &CompiledDesign::of(now), &CompiledDesign::of(later))
 }
 
-/// Documents in any envelope, one or several; a list of objects as well.
+/// Parses documents in any format, or a list of objects.
 fn sent(body: &[u8]) -> Result<Vec<Document>, Status> {
-    let refuse = |why: String| Status::bad_request(format!("the documents can't be read: {why}"));
+    let refuse = |why: String| Status::bad_request(format!("cannot parse the documents: {why}"));
     let listed =
         serde_json::from_slice::<Value>(body).ok().and_then(|body| body["items"].as_array().cloned());
     if let Some(items) = listed {
@@ -44,17 +44,22 @@ fn sent(body: &[u8]) -> Result<Vec<Document>, Status> {
     })
 }
 
-/// What differs between two states, and what is found in the later that was not in the earlier.
-pub(super) fn told(asked: &Questioned<'_>, before: &Drawn, after: &Drawn) -> Result<Answered, Status> {
+/// The differences between two states, and the findings that are new in the later one.
+pub(super) fn told(
+    asked: &Questioned<'_>,
+    before: &CompiledDesign,
+    after: &CompiledDesign,
+) -> Result<Answered, Status> {
     let (old, new) = (site_of(before)?, site_of(after)?);
     let changes = design::reach::reach(old, new);
-    let known: Vec<String> = before.told().iter().map(ToString::to_string).collect();
-    let found: Vec<_> = after.told().into_iter().filter(|one| !known.contains(&one.to_string())).collect();
+    let known: Vec<String> = before.diagnostics().iter().map(ToString::to_string).collect();
+    let found: Vec<_> =
+        after.diagnostics().into_iter().filter(|one| !known.contains(&one.to_string())).collect();
     let json = json!({
         "nodes": changes.iter().map(design::reach::NodeChange::to_json).collect::<Vec<_>>(),
         "changed": changes.len(),
         "total": new.nodes.len(),
-        "findings": found.iter().map(design::validate::Told::to_json).collect::<Vec<_>>(),
+        "findings": found.iter().map(design::validate::Diagnostic::to_json).collect::<Vec<_>>(),
     });
     shown(asked, json, || {
         let lines: String = changes.iter().map(|one| format!("{one}\n")).collect();

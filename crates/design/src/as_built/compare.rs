@@ -1,4 +1,4 @@
-//! The comparison: the machine itself, its firmware, its devices, its disks, its place.
+//! The comparison of model, firmware, devices, disks, rack and addresses.
 
 use super::{Built, Comparison, Verdict, lldp};
 use crate::{

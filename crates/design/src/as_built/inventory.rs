@@ -1,13 +1,13 @@
-//! A Node of the inventory, as far as a design speaks of the same things.
+//! The fields of an inventory Node that are compared with a design.
 
 use serde_json::Value;
 
-/// What the inventory holds of a machine.
+/// The fields of a Node of the inventory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InventoryNode {
     /// Its name.
     pub name: String,
-    /// The rack it stands in.
+    /// Rack of the node.
     pub rack: Option<String>,
     /// Its addresses and names.
     pub addresses: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a machine heard from its neighbours: which switch each of its ports is plugged into.
+//! LLDP data of a machine: the switch that each port is connected to.
 
 use super::{Comparison, Verdict};
 use crate::{
@@ -15,9 +15,9 @@ pub struct Lldp {
 /// The other end of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Neighbour {
-    /// What the system calls the port.
+    /// Device name of the port.
     interface: String,
-    /// What the neighbour calls itself.
+    /// System name of the neighbor.
     name: Option<String>,
     /// Where it is managed.
     addresses: Vec<String>,

@@ -1,4 +1,4 @@
-//! A compiled design in the words of the original, for whoever reads its output today.
+//! A compiled design in Drydock's JSON format.
 
 mod boot_actions;
 mod fields;

@@ -1,4 +1,4 @@
-//! Two documents of one kind and name are a mistake, not a choice between the first and the last.
+//! Duplicate documents of a kind and name are an error.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What lshw saw on a machine, and what the system calls the devices that a hardware profile names.
+//! Output of lshw, and the device names of the aliases of a hardware profile.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(crate) struct Device {
 
 /// The output of lshw is not XML: it was cut off, or is something else.
 #[derive(Debug, Error)]
-#[error("not the XML that lshw writes")]
+#[error("not the XML output of lshw")]
 pub struct LshwError(#[from] roxmltree::Error);
 
 impl Lshw {

@@ -1,4 +1,4 @@
-//! A node made effective: what it inherits, the hardware under it, its name in the domain.
+//! A compiled node: effective settings, hardware and FQDN.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -61,7 +61,7 @@ impl Walk<'_> {
     }
 }
 
-/// Told from the member that is written first, whichever was met first.
+/// Diagnostic from the member that is written first, whichever was met first.
 fn cycle(documents: &[Document], members: &[usize]) -> Problem {
     let mut chain: Vec<DocumentRef> =
         members.iter().map(|&member| DocumentRef::of(&documents[member])).collect();
@@ -73,7 +73,7 @@ fn cycle(documents: &[Document], members: &[usize]) -> Problem {
     Problem {
         kind: ProblemKind::Cycle,
         at: documents[members[first]].at.clone(),
-        message: format!("documents need each other: {told}"),
+        message: format!("cyclic dependency between documents: {told}"),
         documents: chain,
     }
 }

@@ -47,7 +47,7 @@ impl LayerOrder {
                 kind: ProblemKind::UnknownLayer,
                 at: at.clone(),
                 message: format!(
-                    "{} stands in the layer {layer:?}, but the policy has only {}",
+                    "{} is in layer {layer:?}, but the policy has only {}",
                     document.id,
                     self.0.join(", ")
                 ),

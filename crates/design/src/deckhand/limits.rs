@@ -1,5 +1,4 @@
-//! How far documents may grow by taking from each other: ten that each take the one before twice are a thousand
-//! times the first.
+//! Size limits of rendered documents: substitution can grow them exponentially.
 
 use super::{ProblemKind, substitute::Failure};
 use crate::yaml::{Node, Position, extent::MAX_DEPTH};
@@ -23,7 +22,7 @@ impl Room {
     /// Takes the room of a rendered document.
     pub(super) fn take(&mut self, data: &Node, at: &Position) -> Result<(), Failure> {
         let cost = check(data, at)?;
-        let refused = || too_large(at, format!("is where all documents pass {} MiB", MAX_TOTAL >> 20));
+        let refused = || too_large(at, format!("makes all documents exceed {} MiB", MAX_TOTAL >> 20));
         self.0 = self.0.checked_sub(cost).ok_or_else(refused)?;
         Ok(())
     }

@@ -33,7 +33,7 @@ impl fmt::Display for Path {
 impl Path {
     /// The path a text means, or why it means none.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let refuse = |reason: &str| format!("the path {text:?} can't be understood: {reason}");
+        let refuse = |reason: &str| format!("invalid path {text:?}: {reason}");
         let mut segments = Vec::new();
         let mut rest = text.strip_prefix('$').unwrap_or(text);
         if text.is_empty() {
@@ -121,7 +121,7 @@ impl Path {
         if !map.contains_key(key) {
             map.insert(key, value.at.clone(), Node::new(Value::Null, value.at.clone()));
         }
-        map.get_mut(key).ok_or_else(|| format!("{self} can't be made"))
+        map.get_mut(key).ok_or_else(|| format!("{self} cannot be created"))
     }
 
     fn step_into_index<'a>(
@@ -141,7 +141,7 @@ impl Path {
             items.resize_with(index, || Node::new(Map::new(), value.at.clone()));
             items.push(Node::new(Value::Null, value.at.clone()));
         }
-        items.get_mut(index).ok_or_else(|| format!("{self} can't be made"))
+        items.get_mut(index).ok_or_else(|| format!("{self} cannot be created"))
     }
 }
 

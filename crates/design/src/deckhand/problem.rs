@@ -1,4 +1,4 @@
-//! Why documents can't be rendered.
+//! Errors of rendering.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ pub enum ProblemKind {
     /// An action names a path that the child does not have (merge, replace) or that its parent does not have
     /// (delete).
     MissingInAction,
-    /// The source of a substitution is not there, or is abstract.
+    /// The source of a substitution does not exist, or is abstract.
     MissingSource,
     /// The source of a substitution has nothing at the path.
     MissingInSource,

@@ -163,7 +163,7 @@ impl Renderer<'_> {
                 )?;
                 continue;
             }
-            let why = if source.is_some() { "which is abstract" } else { "which is not there" };
+            let why = if source.is_some() { "which is abstract" } else { "which does not exist" };
             let message = format!("takes a value from {}, {why}", substitution.source.id);
             let at = substitution.at.clone();
             match work.missing {

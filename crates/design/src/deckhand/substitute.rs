@@ -87,19 +87,19 @@ fn put(destination: &Destination, value: &Node, data: &mut Node) -> Result<(), F
     if matches!(destination.target, Target::Whole) {
         return path
             .set(data, value.clone())
-            .map_err(|reason| refuse(format!("has no place for the value: {reason}")));
+            .map_err(|reason| refuse(format!("cannot take the value: {reason}")));
     }
     let Some(text) = value.value.text() else {
-        return Err(refuse(format!("can't put {} into a text at {path}", value.value.kind())));
+        return Err(refuse(format!("cannot insert {} into a string at {path}", value.value.kind())));
     };
     let Some(place) = path.get_mut(data) else {
-        return Err(refuse(format!("has nothing at {path} that a pattern could match")));
+        return Err(refuse(format!("has no value at {path} for the pattern to match")));
     };
     match (&destination.target, &mut place.value) {
         (Target::Whole, _) => {}
         (Target::Matches(regex), Value::String(old)) => replace_all(regex, old, &text, &destination.at)?,
         (Target::Matches(_), other) => {
-            return Err(refuse(format!("has {} at {path}, but a pattern needs text", other.kind())));
+            return Err(refuse(format!("has {} at {path}, but a pattern requires a string", other.kind())));
         }
         (Target::MatchesBelow { regex, depth }, _) => {
             replace_below(regex, *depth, place, &text, &destination.at)?;

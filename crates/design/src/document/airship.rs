@@ -1,4 +1,4 @@
-//! A repository of Airship sites: what is global, what is of a type, what is of one site.
+//! A repository of Airship sites: global, type and site documents.
 
 use std::path::{Path, PathBuf};
 

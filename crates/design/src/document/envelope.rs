@@ -1,4 +1,4 @@
-//! One document: what it is, what it is called, and what it says.
+//! One document: its schema, name and data.
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl Document {
     pub fn from_node(node: Node) -> Result<Self, DocumentError> {
         let refuse = |at: &Position, message: String| DocumentError { at: at.clone(), message };
         if node.value.as_map().is_none() {
-            return Err(refuse(&node.at, format!("a document must be a map, this is {}", node.value.kind())));
+            return Err(refuse(&node.at, format!("a document must be a map, found {}", node.value.kind())));
         }
         let (envelope, schema) = match (node.get("schema"), node.get("apiVersion"), node.get("kind")) {
             (Some(schema), ..) => (Envelope::Deckhand, text(schema, "schema")?),
@@ -95,7 +95,7 @@ impl Document {
                 (if is_native { Envelope::Native } else { Envelope::Legacy }, legacy_schema(version, kind)?)
             }
             _ => {
-                let message = "a document needs `schema`, or `apiVersion` and `kind`".to_owned();
+                let message = "a document requires `schema`, or `apiVersion` and `kind`".to_owned();
                 return Err(refuse(&node.at, message));
             }
         };
@@ -136,17 +136,17 @@ impl Document {
 fn name_of(node: &Node, schema: &str) -> Result<String, DocumentError> {
     let refuse = |at: &Position, message: String| Err(DocumentError { at: at.clone(), message });
     let Some(metadata) = node.get("metadata") else {
-        return refuse(&node.at, format!("a document of {schema} without `metadata`"));
+        return refuse(&node.at, format!("a document of {schema} has no `metadata`"));
     };
     if metadata.value.as_map().is_none() {
-        return refuse(&metadata.at, format!("`metadata` must be a map, this is {}", metadata.value.kind()));
+        return refuse(&metadata.at, format!("`metadata` must be a map, found {}", metadata.value.kind()));
     }
     let Some(name) = metadata.get("name") else {
-        return refuse(&metadata.at, format!("a document of {schema} without `metadata.name`"));
+        return refuse(&metadata.at, format!("a document of {schema} has no `metadata.name`"));
     };
     match name.value.text().filter(|_| !name.value.is_null()) {
         Some(text) => Ok(text),
-        None => refuse(&name.at, format!("`metadata.name` must be text, this is {}", name.value.kind())),
+        None => refuse(&name.at, format!("`metadata.name` must be a string, found {}", name.value.kind())),
     }
 }
 
@@ -163,6 +163,6 @@ fn legacy_schema(version: &Node, kind: &Node) -> Result<String, DocumentError> {
 fn text(node: &Node, key: &str) -> Result<String, DocumentError> {
     node.value.as_str().map(str::to_owned).ok_or_else(|| DocumentError {
         at: node.at.clone(),
-        message: format!("`{key}` must be text, this is {}", node.value.kind()),
+        message: format!("`{key}` must be a string, found {}", node.value.kind()),
     })
 }

@@ -1,4 +1,4 @@
-//! Documents from bytes, files and folders.
+//! Loads documents from bytes, files and directories.
 
 use std::{
     fs, io,
@@ -115,6 +115,6 @@ fn no_site(root: &Path, asked: Option<&str>, sites: &[String]) -> String {
     let there = sites.join(", ");
     match asked {
         Some(asked) => format!("{} has no site {asked}; its sites are {there}", root.display()),
-        None => format!("{} has several sites; say which with --site: {there}", root.display()),
+        None => format!("{} has several sites; select one with --site: {there}", root.display()),
     }
 }

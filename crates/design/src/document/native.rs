@@ -1,4 +1,4 @@
-//! Our own layout: one document to a file, in three folders, in our own envelope.
+//! Our directory layout: one document per file, in three directories, in our own format.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::{
 /// The API version of our own documents.
 pub const API_VERSION: &str = "design.groundplane.dev/v1alpha1";
 
-/// Which folder each kind stands in, and the folder within.
+/// The directory and subdirectory of each kind.
 const FOLDERS: [(&str, &str); 9] = [
     ("Region", "formation/regions"),
     ("Rack", "formation/racks"),
@@ -32,7 +32,7 @@ pub fn is_of_a_design(document: &Document) -> bool {
     })
 }
 
-/// Where a document stands in our own layout, and its text there.
+/// The path of a document in our layout, and its content.
 pub fn file_of(document: &Document) -> (PathBuf, String) {
     let kind = document.id.kind().unwrap_or_default();
     let folder = folder_of(kind).unwrap_or("formation");
@@ -67,7 +67,7 @@ fn in_our_envelope(document: &Document, kind: &str) -> Map {
     map
 }
 
-/// A name as a file can have it: what a path would read as something else is left out.
+/// A document name as a safe file name.
 fn file_name(name: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let name: String = name.chars().map(kept).collect();

@@ -1,4 +1,4 @@
-//! Where a design is to be had: a URI, as Drydock's `design_ref` is one.
+//! The URL of a design, like Drydock's `design_ref`.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -37,7 +37,7 @@ impl Fetch {
 /// A text that is no reference to a design; its author has to change it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{shown}` is no reference to a design: {why}; write file:///path, http(s)://…, deckhand+http(s)://… or promenade+http(s)://…"
+    "`{shown}` is not a design URL: {why}; use file:///path, http(s)://…, deckhand+http(s)://… or promenade+http(s)://…"
 )]
 pub struct InvalidDesignReference {
     shown: String,
@@ -69,7 +69,7 @@ impl FromStr for DesignReference {
             (Some("promenade"), "http" | "https") => {
                 Fetch::of(protocol, rest).map(Self::Promenade).ok_or_else(|| refuse("it has no host"))
             }
-            _ => Err(refuse("nobody knows the scheme")),
+            _ => Err(refuse("unknown scheme")),
         }
     }
 }
@@ -164,8 +164,8 @@ mod tests {
     fn what_leads_nowhere_is_refused_with_the_reason() {
         for (text, why) in [
             ("/tmp/site.yaml", "no scheme"),
-            ("ftp://host/x", "nobody knows the scheme"),
-            ("other+http://host/x", "nobody knows the scheme"),
+            ("ftp://host/x", "unknown scheme"),
+            ("other+http://host/x", "unknown scheme"),
             ("file://relative", "begins with a slash"),
             ("http:///x", "no host"),
         ] {

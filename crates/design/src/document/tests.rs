@@ -35,15 +35,15 @@ fn a_document_knows_where_it_begins_and_may_have_no_data() {
 #[test]
 fn an_unusable_envelope_is_told_with_its_line() {
     for (yaml, message) in [
-        ("---\n- a\n", "a.yaml:2:1: a document must be a map, this is a list"),
-        ("a: 1", "a.yaml:1:1: a document needs `schema`, or `apiVersion` and `kind`"),
-        ("schema: 5\nmetadata: {name: a}", "a.yaml:1:9: `schema` must be text, this is an integer"),
-        ("schema: a/B/v1", "a.yaml:1:1: a document of a/B/v1 without `metadata`"),
-        ("schema: a/B/v1\nmetadata: x", "a.yaml:2:11: `metadata` must be a map, this is text"),
-        ("schema: a/B/v1\nmetadata: {}", "a.yaml:2:11: a document of a/B/v1 without `metadata.name`"),
+        ("---\n- a\n", "a.yaml:2:1: a document must be a map, found a list"),
+        ("a: 1", "a.yaml:1:1: a document requires `schema`, or `apiVersion` and `kind`"),
+        ("schema: 5\nmetadata: {name: a}", "a.yaml:1:9: `schema` must be a string, found an integer"),
+        ("schema: a/B/v1", "a.yaml:1:1: a document of a/B/v1 has no `metadata`"),
+        ("schema: a/B/v1\nmetadata: x", "a.yaml:2:11: `metadata` must be a map, found a string"),
+        ("schema: a/B/v1\nmetadata: {}", "a.yaml:2:11: a document of a/B/v1 has no `metadata.name`"),
         (
             "schema: a/B/v1\nmetadata: {name: [x]}",
-            "a.yaml:2:18: `metadata.name` must be text, this is a list",
+            "a.yaml:2:18: `metadata.name` must be a string, found a list",
         ),
     ] {
         assert_eq!(refusal(yaml), message);

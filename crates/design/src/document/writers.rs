@@ -1,4 +1,4 @@
-//! Who wrote what stands at a place. Layering and substitution carry values into other documents; their places stay.
+//! The document that wrote a value, by position. Layering and substitution move values, but keep their position.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -3,12 +3,12 @@
 //! A key that is overridden keeps its place; one that is removed and written again goes last.
 
 use super::{
+    field_path::FieldPath,
     ledger::{Ledger, Manner},
-    place::Place,
 };
 use crate::model::Texts;
 
-pub(super) fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Texts, child: &Texts) -> Texts {
+pub(super) fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Texts, child: &Texts) -> Texts {
     if child.is_empty() {
         return parent.clone();
     }
@@ -17,7 +17,7 @@ pub(super) fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Texts, child
     for (key, value) in parent {
         match has_markers.then(|| child.get(&format!("!{key}"))).flatten() {
             Some(marker) => {
-                ledger.note(&Place::In(path, key), Manner::Removed, &value.value, &value.by, &marker.by)
+                ledger.note(&FieldPath::In(path, key), Manner::Removed, &value.value, &value.by, &marker.by)
             }
             None => {
                 merged.insert(key.clone(), value.clone());
@@ -26,7 +26,7 @@ pub(super) fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Texts, child
     }
     for (key, value) in child.iter().filter(|(key, _)| !key.starts_with('!')) {
         if let Some(lost) = merged.insert(key.clone(), value.clone()) {
-            ledger.note(&Place::In(path, key), Manner::Overridden, &lost.value, &lost.by, &value.by);
+            ledger.note(&FieldPath::In(path, key), Manner::Overridden, &lost.value, &lost.by, &value.by);
         }
     }
     merged

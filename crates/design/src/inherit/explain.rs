@@ -1,4 +1,4 @@
-//! Every effective value in words: its path, what it is, who set it, whom it overrode.
+//! Every effective value with its path, the document that set it and what it overrides.
 
 use std::{collections::HashMap, fmt};
 

@@ -1,6 +1,6 @@
 //! An interface merged field by field.
 
-use super::{keyed::Member, ledger::Ledger, lists, place::Place, scalars};
+use super::{field_path::FieldPath, keyed::Member, ledger::Ledger, lists, scalars};
 use crate::model::{Interface, Set, Sriov};
 
 impl Member for Interface {
@@ -12,13 +12,18 @@ impl Member for Interface {
         Interface::bare(name)
     }
 
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self {
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self {
         Self {
             name: parent.name.clone(),
-            link: scalars::merge(ledger, &Place::In(path, "device_link"), &parent.link, &child.link),
-            slaves: lists::merge(ledger, &Place::In(path, "slaves"), &parent.slaves, &child.slaves),
-            networks: lists::merge(ledger, &Place::In(path, "networks"), &parent.networks, &child.networks),
-            sriov: merge_sriov(ledger, &Place::In(path, "sriov"), &parent.sriov, &child.sriov),
+            link: scalars::merge(ledger, &FieldPath::In(path, "device_link"), &parent.link, &child.link),
+            slaves: lists::merge(ledger, &FieldPath::In(path, "slaves"), &parent.slaves, &child.slaves),
+            networks: lists::merge(
+                ledger,
+                &FieldPath::In(path, "networks"),
+                &parent.networks,
+                &child.networks,
+            ),
+            sriov: merge_sriov(ledger, &FieldPath::In(path, "sriov"), &parent.sriov, &child.sriov),
         }
     }
 }
@@ -26,7 +31,7 @@ impl Member for Interface {
 /// The stanza is there if any level has it; its fields follow the scalar rule.
 fn merge_sriov(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &Option<Sriov>,
     child: &Option<Sriov>,
 ) -> Option<Sriov> {
@@ -34,10 +39,10 @@ fn merge_sriov(
     let nothing = Sriov::default();
     let parent = parent.as_ref().unwrap_or(&nothing);
     Some(Sriov {
-        vf_count: scalars::merge(ledger, &Place::In(path, "vf_count"), &parent.vf_count, &child.vf_count),
+        vf_count: scalars::merge(ledger, &FieldPath::In(path, "vf_count"), &parent.vf_count, &child.vf_count),
         trustedmode: scalars::merge(
             ledger,
-            &Place::In(path, "trustedmode"),
+            &FieldPath::In(path, "trustedmode"),
             &parent.trustedmode,
             &child.trustedmode,
         ),

@@ -4,8 +4,8 @@
 //! the child writes first; then what the child adds. A new member is merged over a bare one, which strips its markers.
 
 use super::{
+    field_path::FieldPath,
     ledger::{Ledger, Manner},
-    place::Place,
 };
 use crate::model::Set;
 
@@ -13,16 +13,21 @@ use crate::model::Set;
 pub(super) trait Member: Clone {
     fn name(&self) -> &Set<String>;
     fn bare(name: Set<String>) -> Self;
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self;
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self;
 }
 
-pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &Place<'_>, parent: &[M], child: &[M]) -> Vec<M> {
+pub(super) fn merge<M: Member>(
+    ledger: &mut Ledger,
+    path: &FieldPath<'_>,
+    parent: &[M],
+    child: &[M],
+) -> Vec<M> {
     if child.is_empty() {
         return parent.to_vec();
     }
     let mut merged = Vec::with_capacity(parent.len() + child.len());
     for member in parent {
-        let path = Place::In(path, &member.name().value);
+        let path = FieldPath::In(path, &member.name().value);
         match child.iter().find_map(|own| Verdict::of(own, member)) {
             Some(Verdict::Merge(own)) => merged.push(M::merge(ledger, &path, member, own)),
             Some(Verdict::Drop(marker)) => {
@@ -38,7 +43,7 @@ pub(super) fn merge<M: Member>(ledger: &mut Ledger, path: &Place<'_>, parent: &[
             continue;
         }
         let bare = M::bare(own.name().clone());
-        merged.push(M::merge(ledger, &Place::In(path, name), &bare, own));
+        merged.push(M::merge(ledger, &FieldPath::In(path, name), &bare, own));
     }
     merged
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{place::Place, secrets};
+use super::{field_path::FieldPath, secrets};
 use crate::model::{DocumentRef, Origin};
 
 /// A value that lost its place.
@@ -69,7 +69,7 @@ impl Ledger {
 
     pub(super) fn note(
         &mut self,
-        path: &Place<'_>,
+        path: &FieldPath<'_>,
         manner: Manner,
         lost: impl fmt::Display,
         lost_by: &Origin,

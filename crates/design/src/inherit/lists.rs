@@ -1,14 +1,14 @@
 //! The list rule: the child's entries first, then those of the parent that it neither repeats nor removes with `!`.
 
 use super::{
+    field_path::FieldPath,
     ledger::{Ledger, Manner},
-    place::Place,
 };
 use crate::model::Set;
 
 pub(super) fn merge(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &[Set<String>],
     child: &[Set<String>],
 ) -> Vec<Set<String>> {
@@ -24,7 +24,7 @@ pub(super) fn merge(
         match (repeater, remover) {
             (Some(own), _) => {
                 ledger.note(
-                    &Place::Entry(path, &entry.value),
+                    &FieldPath::Entry(path, &entry.value),
                     Manner::Overridden,
                     &entry.value,
                     &entry.by,
@@ -33,7 +33,7 @@ pub(super) fn merge(
             }
             (None, Some(marker)) => {
                 ledger.note(
-                    &Place::Entry(path, &entry.value),
+                    &FieldPath::Entry(path, &entry.value),
                     Manner::Removed,
                     &entry.value,
                     &entry.by,

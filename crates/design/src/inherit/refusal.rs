@@ -1,4 +1,4 @@
-//! Why a design cannot be made effective.
+//! Why a design cannot be compiled.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Refusal {
         referrer: String,
         /// Where it refers.
         at: Origin,
-        /// The name that is not there.
+        /// The undefined name.
         missing: String,
     },
     /// `hardware_profile` of a node names nothing.
@@ -22,7 +22,7 @@ pub enum Refusal {
         node: String,
         /// The document that names it, which the node may only inherit from.
         at: Origin,
-        /// The name that is not there.
+        /// The undefined name.
         missing: String,
     },
     /// A node has no hardware profile after inheritance.
@@ -87,10 +87,10 @@ impl fmt::Display for Refusal {
                 write!(f, "{node} has no hardware profile; set one on it or on a profile it inherits from")
             }
             Self::ProfileCycle { chain } => {
-                write!(f, "host profiles inherit in a circle: {}", chain.join(" -> "))
+                write!(f, "cyclic inheritance of host profiles: {}", chain.join(" -> "))
             }
             Self::DuplicateName { document } => {
-                write!(f, "{document} is written twice; rename or remove one")
+                write!(f, "duplicate document {document}; rename or remove one")
             }
         }
     }

@@ -1,10 +1,10 @@
-//! The scalar rule: silence inherits, `!` unsets, anything else sets. The empty text is a value.
+//! The scalar rule: an unset field inherits, `!` clears, anything else overrides. The empty string is a value.
 
 use std::fmt;
 
 use super::{
+    field_path::FieldPath,
     ledger::{Ledger, Manner},
-    place::Place,
 };
 use crate::model::Field;
 
@@ -33,7 +33,7 @@ impl Scalar for bool {
 
 pub(super) fn merge<T: Scalar>(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &Field<T>,
     child: &Field<T>,
 ) -> Field<T> {

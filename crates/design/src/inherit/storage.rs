@@ -1,6 +1,6 @@
 //! Devices, partitions, volume groups, volumes and file systems merged field by field.
 
-use super::{dicts, keyed, keyed::Member, ledger::Ledger, place::Place, scalars};
+use super::{dicts, field_path::FieldPath, keyed, keyed::Member, ledger::Ledger, scalars};
 use crate::model::{FileSystem, LogicalVolume, Partition, Set, StorageDevice, Texts, VolumeGroup};
 
 impl Member for StorageDevice {
@@ -12,20 +12,20 @@ impl Member for StorageDevice {
         StorageDevice::bare(name)
     }
 
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self {
-        let volume_group = Place::In(path, "volume_group");
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self {
+        let volume_group = FieldPath::In(path, "volume_group");
         Self {
             name: parent.name.clone(),
-            labels: merge_labels(ledger, &Place::In(path, "labels"), &parent.labels, &child.labels),
+            labels: merge_labels(ledger, &FieldPath::In(path, "labels"), &parent.labels, &child.labels),
             volume_group: scalars::merge(ledger, &volume_group, &parent.volume_group, &child.volume_group),
-            partitions: merge_partitions(ledger, &Place::In(path, "partitions"), parent, child),
+            partitions: merge_partitions(ledger, &FieldPath::In(path, "partitions"), parent, child),
         }
     }
 }
 
 fn merge_labels(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &Option<Texts>,
     child: &Option<Texts>,
 ) -> Option<Texts> {
@@ -36,7 +36,7 @@ fn merge_labels(
 
 fn merge_partitions(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &StorageDevice,
     child: &StorageDevice,
 ) -> Option<Vec<Partition>> {
@@ -53,8 +53,8 @@ impl Member for Partition {
         Self { name, size: None, part_uuid: None, volume_group: None, bootable: None, filesystem: None }
     }
 
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self {
-        let at = |field: &'static str| Place::In(path, field);
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self {
+        let at = |field: &'static str| FieldPath::In(path, field);
         Self {
             name: parent.name.clone(),
             size: scalars::merge(ledger, &at("size"), &parent.size, &child.size),
@@ -80,11 +80,11 @@ impl Member for VolumeGroup {
         Self { name, vg_uuid: None, logical_volumes: Vec::new() }
     }
 
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self {
-        let volumes = Place::In(path, "logical_volumes");
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self {
+        let volumes = FieldPath::In(path, "logical_volumes");
         Self {
             name: parent.name.clone(),
-            vg_uuid: scalars::merge(ledger, &Place::In(path, "vg_uuid"), &parent.vg_uuid, &child.vg_uuid),
+            vg_uuid: scalars::merge(ledger, &FieldPath::In(path, "vg_uuid"), &parent.vg_uuid, &child.vg_uuid),
             logical_volumes: keyed::merge(ledger, &volumes, &parent.logical_volumes, &child.logical_volumes),
         }
     }
@@ -99,8 +99,8 @@ impl Member for LogicalVolume {
         Self { name, size: None, lv_uuid: None, filesystem: None }
     }
 
-    fn merge(ledger: &mut Ledger, path: &Place<'_>, parent: &Self, child: &Self) -> Self {
-        let at = |field: &'static str| Place::In(path, field);
+    fn merge(ledger: &mut Ledger, path: &FieldPath<'_>, parent: &Self, child: &Self) -> Self {
+        let at = |field: &'static str| FieldPath::In(path, field);
         Self {
             name: parent.name.clone(),
             size: scalars::merge(ledger, &at("size"), &parent.size, &child.size),
@@ -114,14 +114,14 @@ impl Member for LogicalVolume {
 /// not reset what it is silent about.
 fn merge_filesystem(
     ledger: &mut Ledger,
-    path: &Place<'_>,
+    path: &FieldPath<'_>,
     parent: &Option<FileSystem>,
     child: &Option<FileSystem>,
 ) -> Option<FileSystem> {
     let Some(child) = child else { return parent.clone() };
     let nothing = FileSystem::default();
     let parent = parent.as_ref().unwrap_or(&nothing);
-    let at = |field: &'static str| Place::In(path, field);
+    let at = |field: &'static str| FieldPath::In(path, field);
     Some(FileSystem {
         mountpoint: scalars::merge(ledger, &at("mountpoint"), &parent.mountpoint, &child.mountpoint),
         fstype: scalars::merge(ledger, &at("fstype"), &parent.fstype, &child.fstype),

@@ -1,4 +1,4 @@
-//! BaremetalNode: one host, with what is its own and what it inherits.
+//! BaremetalNode: one host, with its own settings and those it inherits.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct BaremetalNode {
     pub document: Arc<DocumentRef>,
     /// The profile it inherits from.
     pub parent: Field<String>,
-    /// What it says itself, markers included.
+    /// Its own settings, markers included.
     pub settings: HostSettings,
     /// Its addresses; never inherited.
     pub addressing: Vec<Addressing>,
@@ -48,7 +48,7 @@ impl BaremetalNode {
         let written = data.sections(reading, "addressing").unwrap_or_default();
         // The rule counts what is written: a node whose only entry is empty has no address and is no mistake.
         if written.is_empty() {
-            reading.invalid(&data.at, "addressing", "a node needs at least one address".to_owned());
+            reading.invalid(&data.at, "addressing", "at least one address is required".to_owned());
         }
         let (settings, boot_mac) = HostSettings::read(reading, data);
         Self {

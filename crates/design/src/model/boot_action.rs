@@ -1,4 +1,4 @@
-//! BootAction: files, units and packages that a node gets when it is deployed.
+//! BootAction: files, systemd units and packages that are installed on nodes when they are deployed.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::yaml::{Node, Value};
 
-/// What is put on nodes when they are deployed.
+/// Assets that are installed on nodes when they are deployed.
 #[derive(Clone, Debug)]
 pub struct BootAction {
     /// The document.
     pub document: Arc<DocumentRef>,
     /// Whether the node reports how it went.
     pub signaling: bool,
-    /// What is put there, in order.
+    /// Assets, in order.
     pub assets: Vec<Asset>,
-    /// Which nodes; all unless said.
+    /// Selects the nodes; all if unset.
     pub node_filter: Option<NodeFilter>,
 }
 
@@ -28,15 +28,15 @@ pub struct BootAction {
 pub struct Asset {
     /// `unit`, `file` or `pkg_list`.
     pub kind: Field<String>,
-    /// Where it goes.
+    /// Path on the node.
     pub path: Field<String>,
     /// Where it is fetched from.
     pub location: Field<String>,
-    /// What becomes of the location before it is fetched.
+    /// Transformations of `location` before it is fetched.
     pub location_pipeline: Option<Vec<Set<String>>>,
     /// Its content, written in the document.
     pub data: Field<String>,
-    /// What becomes of the content before it is written.
+    /// Transformations of the content.
     pub data_pipeline: Option<Vec<Set<String>>>,
     /// Its mode.
     pub permissions: Field<u32>,
@@ -74,7 +74,7 @@ impl Asset {
     fn read(reading: &mut Reading, asset: &Section) -> Self {
         asset.only(reading, &ASSET_FIELDS);
         if !asset.has("type") {
-            reading.misshaped(&asset.at, &asset.path, "an asset must have a type".to_owned());
+            reading.misshaped(&asset.at, &asset.path, "`type` is required".to_owned());
         }
         let kind = asset.one_of(reading, "type", &["unit", "file", "pkg_list"]);
         let path = asset.text(reading, "path");
@@ -108,14 +108,14 @@ impl Asset {
     }
 }
 
-/// A step that is no text is told twice, as it has neither the type nor one of the values.
+/// A step that is not a string is reported twice: it has neither the type nor one of the values.
 fn pipeline(reading: &mut Reading, asset: &Section, key: &str, steps: &[&str]) -> Option<Vec<Set<String>>> {
     let list = asset.list(reading, key)?;
     let mut pipeline = Vec::new();
     for (path, item) in list {
         let step = reading.text(item, &path);
         if step.as_ref().is_none_or(|step| !steps.contains(&step.value.as_str())) {
-            reading.misshaped(&item.at, &path, format!("a step is one of {}", steps.join(", ")));
+            reading.misshaped(&item.at, &path, format!("must be one of {}", steps.join(", ")));
         }
         pipeline.extend(step);
     }
@@ -128,7 +128,11 @@ fn permissions(reading: &mut Reading, asset: &Section) -> Field<u32> {
     let path = asset.path_of("permissions");
     let has_three_digits = written.value.as_bytes().windows(3).any(|run| run.iter().all(u8::is_ascii_digit));
     if reading.is_strict() && !has_three_digits {
-        reading.misshaped(&written.by.at, &path, format!("`{}` has not three digits", written.value));
+        reading.misshaped(
+            &written.by.at,
+            &path,
+            format!("`{}` must have at least three digits", written.value),
+        );
         return None;
     }
     match u32::from_str_radix(&written.value, 8) {
@@ -146,11 +150,7 @@ fn content(reading: &mut Reading, node: &Node, path: &str, is_package_list: bool
         Value::Map(map) => {
             let good = map.iter().all(|(_, node)| matches!(node.value, Value::String(_) | Value::Null));
             if !good {
-                reading.misshaped(
-                    &node.at,
-                    path,
-                    "the values of a map here must be text or empty".to_owned(),
-                );
+                reading.misshaped(&node.at, path, "values of this map must be strings or empty".to_owned());
             } else if !is_package_list {
                 reading.invalid(&node.at, path, "only a pkg_list has a map here".to_owned());
             }

@@ -120,7 +120,7 @@ impl Design {
             _ => Err(UnknownKind),
         };
         if typed.is_err() {
-            let message = format!("there is no kind {kind} of version {version}");
+            let message = format!("unknown kind {kind} of version {version}");
             reading.invalid(&document.at, "", message);
         }
         let problems = reading.into_problems();

@@ -1,4 +1,4 @@
-//! DriverPackage: drivers that the operating system does not bring, and the hardware that needs them.
+//! DriverPackage: drivers that the operating system lacks, and the hardware that needs them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct DriverPackage {
     pub repository: Field<String>,
     /// PCI ids (`vendor:device`) of the hardware that needs it.
     pub pci_ids: Vec<Set<String>>,
-    /// The images it is made for; all unless said.
+    /// Supported images; all if unset.
     pub images: Vec<Set<String>>,
 }
 

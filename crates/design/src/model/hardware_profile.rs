@@ -1,4 +1,4 @@
-//! HardwareProfile: what a model of machine is, and the names its devices go by.
+//! HardwareProfile: a server model and the aliases of its devices.
 
 use std::sync::Arc;
 
@@ -146,7 +146,11 @@ impl Hugepages {
         let count = pool.loose_integer(reading, "count");
         if let Some(negative) = count.as_ref().filter(|count| count.value < 0) {
             let path = pool.path_of("count");
-            reading.invalid(&negative.by.at, &path, format!("{} pages cannot be", negative.value));
+            reading.invalid(
+                &negative.by.at,
+                &path,
+                format!("{} is not a valid number of pages", negative.value),
+            );
         }
         Self { name, size: pool.needed_text(reading, "size"), count }
     }

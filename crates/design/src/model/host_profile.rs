@@ -1,4 +1,4 @@
-//! HostProfile: settings that several hosts share, by inheritance.
+//! HostProfile: settings that hosts inherit.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct HostProfile {
     pub document: Arc<DocumentRef>,
     /// The profile it inherits from.
     pub parent: Field<String>,
-    /// What it says itself, markers included.
+    /// Its own settings, markers included.
     pub settings: HostSettings,
 }
 

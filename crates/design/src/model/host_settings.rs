@@ -1,4 +1,4 @@
-//! What host profiles and nodes both say: everything that is inherited.
+//! The settings that host profiles and nodes share, and that are inherited.
 
 use std::fmt;
 
@@ -26,9 +26,9 @@ pub struct HostSettings {
     pub kernel_params: Texts,
     /// Free tags.
     pub tags: Vec<Set<String>>,
-    /// Labels for whoever runs on the host.
+    /// Labels for the workload platform.
     pub owner_data: Texts,
-    /// The rack it stands in.
+    /// Rack of the host.
     pub rack: Field<String>,
     /// Its interfaces, in order.
     pub interfaces: Vec<Interface>,
@@ -36,7 +36,7 @@ pub struct HostSettings {
     pub storage_devices: Vec<StorageDevice>,
     /// Its volume groups, in order.
     pub volume_groups: Vec<VolumeGroup>,
-    /// What the machine is set to below its operating system.
+    /// Machine settings below the operating system.
     pub machine: MachineSettings,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn fields(reading: &Reading) -> Vec<&'static str> {
 }
 
 impl HostSettings {
-    /// The settings, and the boot MAC that stands among them but is not inherited.
+    /// The settings, and the boot MAC address, which is not inherited.
     pub(super) fn read(reading: &mut Reading, data: &Section) -> (Self, Field<String>) {
         let mut boot_mac = None;
         let mut settings = Self {

@@ -23,9 +23,9 @@ pub struct Interface {
 /// Virtual functions of an interface.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sriov {
-    /// How many; none unless said.
+    /// Number. Defaults to 0.
     pub vf_count: Field<i64>,
-    /// Whether they are trusted; not unless said.
+    /// Whether they are trusted. Defaults to false.
     pub trustedmode: Field<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! What no schema of the original ever checked, only its models: any scalar is text, and what is wrong is a mistake of value.
+//! Fields that Drydock's schemas do not check, only its models: any scalar is a string, and errors are value errors.
 
 use super::{
     Field, Set, Texts,
@@ -16,7 +16,7 @@ impl<'d> Section<'d> {
     /// The same, where nothing is a mistake of value as well.
     pub(super) fn needed_text(&self, reading: &mut Reading, key: &str) -> Field<String> {
         if self.map.get(key).is_none_or(|node| node.value.is_null()) {
-            reading.invalid(&self.at, &self.path, format!("it must have `{key}`"));
+            reading.invalid(&self.at, &self.path, format!("`{key}` is required"));
         }
         self.loose_text(reading, key)
     }

@@ -1,7 +1,7 @@
-//! What a machine is set to below its operating system: firmware, BIOS, RAID, drivers, and how its disks are treated.
+//! Machine settings below the operating system: firmware, BIOS, RAID, drivers, boot device and disk wiping.
 //!
-//! Drydock has none of this. Only documents of `design.groundplane.dev` say it: a hardware profile for a model of machine,
-//! host profiles and nodes over it.
+//! Not in Drydock: only documents of `design.groundplane.dev` have these fields. Host profiles and nodes override the
+//! hardware profile.
 
 use super::{
     Field, Set, Texts,
@@ -19,9 +19,9 @@ pub struct MachineSettings {
     pub raid: Vec<RaidVolume>,
     /// The driver packages it needs, by name.
     pub drivers: Vec<Set<String>>,
-    /// The disk it boots from: an alias, a RAID volume, or what the system calls it.
+    /// Boot disk: an alias, a RAID volume or a device name.
     pub boot_device: Field<String>,
-    /// What becomes of what is on its disks when it is given back.
+    /// How disks are wiped when the host is released.
     pub wipe: Field<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct RaidVolume {
     pub disks: Vec<Set<String>>,
     /// Disks that take over when one fails.
     pub spares: Vec<Set<String>>,
-    /// Its size; all there is unless said.
+    /// Size. Defaults to all available space.
     pub size: Field<String>,
 }
 

@@ -25,13 +25,13 @@ pub struct Network {
     pub mtu: Field<i64>,
     /// The route domain it belongs to.
     pub routedomain: Field<String>,
-    /// The domain of its names; `local` unless said.
+    /// DNS domain. Defaults to `local`.
     pub dns_domain: Field<String>,
     /// Name servers, comma-separated.
     pub dns_servers: Field<String>,
     /// Domains that short names are looked for in, after the network's own; our own dialect only.
     pub dns_search: Vec<Set<String>>,
-    /// What its addresses are for.
+    /// Address ranges.
     pub ranges: Vec<Range>,
     /// Static routes.
     pub routes: Vec<Route>,
@@ -89,7 +89,7 @@ impl Network {
         let routes = data.sections(reading, "routes").unwrap_or_default();
         let relay = data.section(reading, "dhcp_relay");
         if !data.has("cidr") {
-            reading.invalid(&data.at, "cidr", "a network must have a cidr".to_owned());
+            reading.invalid(&data.at, "cidr", "`cidr` is required".to_owned());
         }
         let (vlan, mtu) = (data.text(reading, "vlan"), data.integer(reading, "mtu"));
         let ranges = ranges.iter().map(|range| Range::read(reading, range)).collect();

@@ -1,4 +1,4 @@
-//! NetworkLink: how ports are bonded and trunked, and which networks they may carry.
+//! NetworkLink: bonding, trunking and allowed networks of ports.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{
     section::{Reading, Section},
 };
 
-/// What a switch and a server have to agree on.
+/// Bonding, trunking, MTU and allowed networks of ports.
 #[derive(Clone, Debug)]
 pub struct NetworkLink {
     /// The document.

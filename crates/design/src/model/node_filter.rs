@@ -1,4 +1,4 @@
-//! A question over nodes: by name, tag, label or rack.
+//! Node filters: select nodes by name, tag, label or rack.
 
 use super::{
     Field, Set, Texts,
@@ -14,7 +14,7 @@ pub struct NodeFilter {
     pub criteria: Vec<Criteria>,
 }
 
-/// What is asked of a node. Criteria that are empty are not asked.
+/// Criteria for nodes. Empty ones are ignored.
 #[derive(Clone, Debug)]
 pub struct Criteria {
     /// `intersection` or `union`; without it no node answers.
@@ -25,7 +25,7 @@ pub struct Criteria {
     pub node_tags: Option<Vec<Set<String>>>,
     /// It has one of these labels.
     pub node_labels: Option<Texts>,
-    /// It stands in one of these racks.
+    /// Matches nodes in one of these racks.
     pub rack_names: Option<Vec<Set<String>>>,
     /// Its rack has these labels; never asked, as racks have none.
     pub rack_labels: Option<Texts>,

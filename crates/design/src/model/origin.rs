@@ -1,4 +1,4 @@
-//! Where a value comes from: the document, and the place in its file.
+//! The origin of a value: document, file, line and column.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! An error or warning in a document, with its position.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ pub struct Problem {
     pub at: Position,
     /// The path in the document, such as `storage.physical_devices.sda`.
     pub path: String,
-    /// What is wrong, for the author of the document.
+    /// Message.
     pub message: String,
 }
 
-/// What a problem does to its document.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It does not have the shape of its kind (`DD001`); it is left out of the design.

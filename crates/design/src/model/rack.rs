@@ -1,4 +1,4 @@
-//! Rack: a cabinet, its switches and where it stands.
+//! Rack: a rack with its switches and location.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct Rack {
     pub document: Arc<DocumentRef>,
     /// The switches at its top.
     pub tor_switches: Vec<TorSwitch>,
-    /// Where it stands, in words of the operator.
+    /// Location, as free key-value pairs.
     pub location: Texts,
     /// Networks that do not leave the rack.
     pub local_networks: Vec<Set<String>>,

@@ -1,4 +1,4 @@
-//! Region: the site itself. A design has one; the last one written wins.
+//! Region: site-wide settings. A design has one; the last one wins.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use super::{
 pub struct Region {
     /// The document.
     pub document: Arc<DocumentRef>,
-    /// Tags that hardware earns by what it is.
+    /// Tags assigned by a query over the hardware.
     pub tag_definitions: Vec<TagDefinition>,
-    /// SSH public keys of those who may log in.
+    /// SSH public keys that are authorized on every host.
     pub authorized_keys: Vec<Set<String>>,
     /// Where packages come from; `None` leaves it to the provisioner.
     pub repositories: Option<Repositories>,
@@ -81,7 +81,7 @@ impl TagDefinition {
     fn read(reading: &mut Reading, tag: &Section) -> Self {
         tag.only(reading, &["tag", "definition_type", "definition"]);
         if !tag.has("definition_type") {
-            reading.invalid(&tag.at, &tag.path, "it must have `definition_type`".to_owned());
+            reading.invalid(&tag.at, &tag.path, "`definition_type` is required".to_owned());
         }
         let empty = reading.set(String::new(), &tag.at);
         Self {

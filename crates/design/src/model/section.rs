@@ -69,7 +69,7 @@ impl Reading {
     /// The text of a scalar: only text where a schema asks for it, else any scalar as Python would print it.
     pub(super) fn text(&mut self, node: &Node, path: &dyn fmt::Display) -> Field<String> {
         if self.is_strict() && node.value.as_str().is_none() {
-            self.expected("text", node, path);
+            self.expected("a string", node, path);
             return None;
         }
         self.coerced(node, path)
@@ -80,7 +80,7 @@ impl Reading {
         match node.value.text().filter(|_| !node.value.is_null()) {
             Some(text) => Some(self.set(text, &node.at)),
             None => {
-                let message = format!("expected a text or a number, found {}", node.value.kind());
+                let message = format!("expected a string or a number, found {}", node.value.kind());
                 self.invalid(&node.at, &path.to_string(), message);
                 None
             }
@@ -146,13 +146,13 @@ impl<'d> Section<'d> {
         PathTo { section: &self.path, key }
     }
 
-    /// Refuses every field but these; one problem tells of all the others.
+    /// Refuses all fields but these; one problem lists all unknown ones.
     pub(super) fn only(&self, reading: &mut Reading, known: &[&str]) {
         let is_known = |key: &Key| key.as_str().is_some_and(|key| known.contains(&key));
         let mut strangers = self.map.entries().filter(|(key, _)| !is_known(key)).peekable();
         let Some(first) = strangers.peek().map(|(_, entry)| entry.key_at.clone()) else { return };
         let names: Vec<String> = strangers.map(|(key, _)| format!("`{key}`")).collect();
-        let message = format!("unknown field {}; known are {}", names.join(", "), known.join(", "));
+        let message = format!("unknown field {}; known fields are {}", names.join(", "), known.join(", "));
         if reading.is_strict() {
             reading.misshaped(&first, &self.path, message);
         } else {
@@ -194,7 +194,7 @@ impl<'d> Section<'d> {
         reading.text(node, &self.path_to(key))
     }
 
-    /// A text out of a few; another is a mistake of shape. What is no text is told twice, as it has neither the type nor
+    /// A text out of a few; another is a mistake of shape. A non-string is reported twice, as it has neither the type nor
     /// one of the values.
     pub(super) fn one_of(&self, reading: &mut Reading, key: &str, choices: &[&str]) -> Field<String> {
         let Some(text) = self.text(reading, key) else {
@@ -282,7 +282,7 @@ impl<'d> Section<'d> {
             match key.as_str() {
                 Some(name) => members.push((reading.set(name.to_owned(), at), node)),
                 None => {
-                    let message = format!("the key `{key}` must be text; put it in quotes");
+                    let message = format!("the key `{key}` must be a string; quote it");
                     reading.invalid(at, &self.path, message);
                 }
             }

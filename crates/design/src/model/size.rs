@@ -5,15 +5,15 @@ use thiserror::Error;
 /// A size as documents write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// `>`: take what is left as well.
+    /// `>`: a minimum that grows to the available space.
     pub grows: bool,
     /// The number written.
     pub number: u64,
-    /// What it counts.
+    /// Unit.
     pub unit: Unit,
 }
 
-/// What the number of a size counts.
+/// Unit of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// So many bytes each.
@@ -27,27 +27,27 @@ pub enum Unit {
 pub struct Space {
     /// All of it.
     pub total: u64,
-    /// What is not taken yet.
+    /// Available bytes.
     pub available: u64,
 }
 
-/// Why a size comes to nothing.
+/// Why a size cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// It is not written as a size, or needs a space and has none.
-    #[error("`{0}` is not a size; write a number and a unit, such as 20g or 50%")]
+    #[error("`{0}` is not a size; use a number and a unit, such as 20g or 50%")]
     Invalid(String),
     /// There is less left than it asks for.
-    #[error("{asked} bytes are asked for and {available} are left")]
+    #[error("{asked} bytes requested, {available} available")]
     NotEnough {
-        /// What it asks for.
+        /// Requested bytes.
         asked: u64,
-        /// What is left.
+        /// Available bytes.
         available: u64,
     },
 }
 
-/// What is kept free when a size takes all that is left, for the tables of the partitioner.
+/// Reserve for partition tables when a size grows to all available space.
 const RESERVE: u64 = 4 * 1024 * 1024;
 
 /// Longer spellings first, as `m` begins `mib`.
@@ -85,7 +85,7 @@ impl Size {
         Some(Self { grows, number: number.parse().ok()?, unit: *counted })
     }
 
-    /// The bytes it comes to, in a space if it needs one.
+    /// The size in bytes, relative to a space if needed.
     pub fn bytes(self, space: Option<Space>) -> Result<u64, SizeError> {
         let asked = match (self.unit, space) {
             (Unit::Bytes(each), _) => self.number.saturating_mul(each),

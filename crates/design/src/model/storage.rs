@@ -8,7 +8,7 @@ use super::{
 /// A disk. A name that begins with `!` takes it away.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageDevice {
-    /// An alias of the hardware profile, or what the system calls it.
+    /// Alias of the hardware profile, or device name.
     pub name: Set<String>,
     /// Labels.
     pub labels: Option<Texts>,
@@ -31,7 +31,7 @@ pub struct Partition {
     pub volume_group: Field<String>,
     /// Whether the machine boots from it.
     pub bootable: Field<bool>,
-    /// What it is formatted with.
+    /// File system.
     pub filesystem: Option<FileSystem>,
 }
 
@@ -55,7 +55,7 @@ pub struct LogicalVolume {
     pub size: Field<String>,
     /// Its identifier.
     pub lv_uuid: Field<String>,
-    /// What it is formatted with.
+    /// File system.
     pub filesystem: Option<FileSystem>,
 }
 
@@ -64,9 +64,9 @@ pub struct LogicalVolume {
 pub struct FileSystem {
     /// Where it is mounted.
     pub mountpoint: Field<String>,
-    /// `ext4` unless said.
+    /// Type. Defaults to `ext4`.
     pub fstype: Field<String>,
-    /// `defaults` unless said.
+    /// Mount options. Default to `defaults`.
     pub mount_options: Field<String>,
     /// Its identifier.
     pub fs_uuid: Field<String>,
@@ -75,7 +75,7 @@ pub struct FileSystem {
 }
 
 impl FileSystem {
-    /// What a file system is formatted with when no level says.
+    /// Default type of a file system.
     pub const FSTYPE: &'static str = "ext4";
     /// How it is mounted when no level says.
     pub const MOUNT_OPTIONS: &'static str = "defaults";
@@ -106,7 +106,7 @@ impl StorageDevice {
                 reading.ignored(
                     &node.at,
                     &path,
-                    "a disk is a map; this text says nothing about it".to_owned(),
+                    "a disk must be a map, found a string; it is ignored".to_owned(),
                 );
                 devices.push(Self::bare(name));
             } else if let Some(device) = Section::of(reading, node, path) {
@@ -176,7 +176,7 @@ impl LogicalVolume {
 /// The name of a member of a list, by which levels of inheritance meet.
 fn named(reading: &mut Reading, member: &Section) -> Option<Set<String>> {
     if !member.has("name") {
-        reading.invalid(&member.at, &member.path, "it must have a name".to_owned());
+        reading.invalid(&member.at, &member.path, "`name` is required".to_owned());
         return None;
     }
     member.text(reading, "name")

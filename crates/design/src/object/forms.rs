@@ -108,7 +108,7 @@ fn mapped(node: &Node, form: impl Fn(&Node) -> Option<Node>) -> Option<Value> {
 }
 
 /// As it is written in a file: lists of members with names become maps again, in their order. What has the form of a file
-/// already, and what nobody knows, stays as it is, so that whoever reads it can say what is wrong.
+/// already, and unknown fields stay unchanged, so that validation can report them.
 pub(super) fn unlisted(node: Node, shape: &Shape) -> Node {
     let Node { value, at } = node;
     let value = match (shape, value) {

@@ -1,4 +1,4 @@
-//! Names of objects: those of the documents, with what no path may hold written as `~` and two digits.
+//! Object names: document names, with characters that a path segment cannot contain escaped as `~` and two hex digits.
 
 /// The name of the object that holds the document of a name.
 pub fn object_name(document: &str) -> String {

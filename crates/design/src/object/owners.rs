@@ -1,4 +1,4 @@
-//! Who set each field of an object: its field managers, as `metadata.managedFields` names them.
+//! The field managers of each field of an object, from `metadata.managedFields`.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl<'o> Owners<'o> {
         Self { managers: managers.collect() }
     }
 
-    /// The place, in the words of whoever set it. An object has no lines.
+    /// The position, named after the field manager: an object has no lines.
     pub(super) fn place(&self) -> Position {
         let file: Arc<str> = match self.managers.first() {
             Some((manager, _)) => format!("source {manager}").into(),

@@ -16,7 +16,7 @@ use crate::{
 pub type Secrets<'s> = &'s dyn Fn(&str, &str) -> Option<String>;
 
 /// What stands where a secret would that nobody could look up.
-const UNKNOWN: &str = "(not to be had)";
+const UNKNOWN: &str = "(unavailable)";
 
 /// The documents in objects, in an order that does not depend on theirs. What is of no kind of a design is passed over.
 pub fn documents_of<'o>(objects: impl IntoIterator<Item = &'o Json>, secrets: Secrets<'_>) -> Vec<Document> {
@@ -165,7 +165,7 @@ fn taken(data: &mut Node, key: &str) -> Option<Node> {
     }
 }
 
-/// A value of an object, every part of it with whoever set it.
+/// A value of an object, each part with its field manager.
 fn node_of(json: &Json, owners: &Owners<'_>) -> Node {
     let at = owners.place();
     let value = match json {

@@ -1,4 +1,4 @@
-//! What the documents of each kind hold, as far as it looks different in an object.
+//! The fields of each kind that differ between document and object.
 
 use Shape::{
     Content, Fields, Labels, List, Named, Number, Pairs, Repositories, Servers, Text, TextMap, Texts, Truth,

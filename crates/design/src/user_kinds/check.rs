@@ -1,4 +1,4 @@
-//! A value held to a JSON schema of draft 4: the words that schemas of documents are written with.
+//! Validates a value against a JSON schema (draft 4).
 
 use regex::Regex;
 
@@ -85,11 +85,11 @@ impl<'s> Checking<'s> {
         let is_exclusive = |word: &str| words.get(word).and_then(|node| node.value.as_bool()) == Some(true);
         let is_below = |least: &f64| value < *least || (value == *least && is_exclusive("exclusiveMinimum"));
         if let Some(least) = number(words, "minimum").filter(is_below) {
-            self.note(at, path, format!("must not be below {least}"));
+            self.note(at, path, format!("must be at least {least}"));
         }
         let is_above = |most: &f64| value > *most || (value == *most && is_exclusive("exclusiveMaximum"));
         if let Some(most) = number(words, "maximum").filter(is_above) {
-            self.note(at, path, format!("must not be above {most}"));
+            self.note(at, path, format!("must be at most {most}"));
         }
     }
 
@@ -118,7 +118,7 @@ impl<'s> Checking<'s> {
         for name in
             required.iter().filter_map(|node| node.value.as_str()).filter(|name| !map.contains_key(name))
         {
-            self.note(at, path, format!("must have `{name}`"));
+            self.note(at, path, format!("`{name}` is required"));
         }
         let properties = words.get("properties").and_then(|node| node.value.as_map());
         let patterns = words.get("patternProperties").and_then(|node| node.value.as_map());
@@ -138,7 +138,7 @@ impl<'s> Checking<'s> {
                 }
             }
             match others.filter(|_| !is_known).map(|others| (others, &others.value)) {
-                Some((_, Value::Bool(false))) => self.note(value, &path, "is not known".to_owned()),
+                Some((_, Value::Bool(false))) => self.note(value, &path, "unknown field".to_owned()),
                 Some((schema, Value::Map(_))) => self.value(value, schema, &path, depth + 1),
                 _ => {}
             }
@@ -152,7 +152,7 @@ impl<'s> Checking<'s> {
             self.value(value, schema, path, depth + 1);
         }
         if let Some(any) = list("anyOf").filter(|any| !any.iter().any(|one| self.holds(value, one, depth))) {
-            self.note(value, path, format!("fits none of {} shapes", any.len()));
+            self.note(value, path, format!("matches none of {} schemas", any.len()));
         }
         if let Some(one_of) = list("oneOf") {
             let fitting = one_of.iter().filter(|one| self.holds(value, one, depth)).count();
@@ -160,7 +160,7 @@ impl<'s> Checking<'s> {
                 self.note(
                     value,
                     path,
-                    format!("must fit one of {} shapes, and fits {fitting}", one_of.len()),
+                    format!("must match exactly one of {} schemas, but matches {fitting}", one_of.len()),
                 );
             }
         }

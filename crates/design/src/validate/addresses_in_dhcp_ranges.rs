@@ -20,7 +20,7 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
             let (Some(network), Ok(ip)) = (site.network(name), address.parse::<IpAddr>()) else { continue };
             let mut given_out = network.ranges.iter().filter(|range| text(&range.kind) == Some("dhcp"));
             if given_out.any(|range| bounds(range).is_some_and(|(start, end)| start <= ip && ip <= end)) {
-                let message = format!("The static address {address} lies in a DHCP range of {name}.");
+                let message = format!("The static address {address} is in a DHCP range of {name}.");
                 let advice = "Use an address of a static range.";
                 findings.error(message, advice, &[&node.document, &network.document]);
             }

@@ -36,7 +36,7 @@ fn check_interfaces(node: &Node, design: &Design, findings: &mut Findings) {
         let wanted = text(&interface.link);
         let link = design.network_links.iter().find(|link| Some(link.document.name.as_str()) == wanted);
         let Some(link) = link else {
-            // Told for each network, as readers of the original's messages count them.
+            // Diagnostic for each network, as readers of the original's messages count them.
             for _ in 0..interface.networks.len().max(1) {
                 let wanted = wanted.unwrap_or("None");
                 let message = format!("Interface {name} connected to undefined network link {wanted}.");

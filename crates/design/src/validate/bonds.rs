@@ -1,4 +1,4 @@
-//! A bond looks at its ports at least as often as it waits for them. Only LACP is held to it.
+//! Up and down delay of an LACP bond are not shorter than its monitoring interval.
 
 use super::finding::{Findings, Validator};
 use crate::{

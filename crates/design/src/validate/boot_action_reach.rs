@@ -1,4 +1,4 @@
-//! Every node gets something when it is deployed.
+//! Every node is selected by a boot action.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! No two nodes boot from one MAC address, and it is one.
+//! Boot MAC addresses are valid and unique.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,12 +16,21 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in &site.nodes {
         let Some(mac) = text(&node.boot_mac).filter(|mac| !mac.is_empty()) else { continue };
         if !is_mac(mac) {
-            let message = format!("The boot MAC address of {} is `{mac}`.", node.name());
-            findings.error(message, "Write six pairs of digits, as in 00:1b:21:3c:4d:5e.", &[&node.document]);
+            let message = format!("The boot MAC address of {} is invalid: `{mac}`.", node.name());
+            findings.error(
+                message,
+                "Use six hexadecimal octets, such as 00:1b:21:3c:4d:5e.",
+                &[&node.document],
+            );
         }
         if let Some(holder) = holders.insert(mac.to_ascii_lowercase(), &node.document) {
-            let message = format!("{} and {} boot from one MAC address, {mac}.", holder.name, node.name());
-            findings.error(message, "Give each node its own.", &[&node.document, holder]);
+            let message =
+                format!("{} and {} have the same boot MAC address, {mac}.", holder.name, node.name());
+            findings.error(
+                message,
+                "Use a unique boot MAC address for each node.",
+                &[&node.document, holder],
+            );
         }
     }
 }

@@ -21,7 +21,7 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
     }
     let mut network = |name: &str, field: &str, document: &Arc<DocumentRef>| {
         if !networks.contains(name) {
-            let message = format!("{field} of {document} names network {name}, which is not defined.");
+            let message = format!("{field} of {document} refers to network {name}, which is not defined.");
             findings.error(message, "Define the network or correct the name.", &[document]);
         }
     };
@@ -54,7 +54,7 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
         let rack = text(&node.effective.settings.rack).filter(|rack| !racks.contains(rack));
         if let Some(rack) = rack {
             let message =
-                format!("metadata.rack of {} names rack {rack}, which is not defined.", node.document);
+                format!("metadata.rack of {} refers to rack {rack}, which is not defined.", node.document);
             findings.warning(message, "Define the rack or correct the name.", &[&node.document]);
         }
     }
@@ -65,7 +65,10 @@ fn check_drivers(design: &Design, site: &Site, findings: &mut Findings) {
     let packages: HashSet<&str> = design.driver_packages.iter().map(|package| package.name()).collect();
     for node in &site.nodes {
         for driver in values(&node.machine.drivers).filter(|driver| !packages.contains(driver)) {
-            let message = format!("drivers of {} names {driver}, which is not defined.", node.document);
+            let message = format!(
+                "drivers of {} refers to driver package {driver}, which is not defined.",
+                node.document
+            );
             findings.error(message, "Define the driver package or correct the name.", &[&node.document]);
         }
     }
@@ -75,10 +78,14 @@ fn check_drivers(design: &Design, site: &Site, findings: &mut Findings) {
         let repository = text(&package.repository).filter(|repository| !repositories.contains(repository));
         if let Some(repository) = repository {
             let message = format!(
-                "repository of {} names {repository}, which the region does not list.",
+                "repository of {} refers to {repository}, which is not a repository of the region.",
                 package.document
             );
-            findings.error(message, "List the repository in the region.", &[&package.document]);
+            findings.error(
+                message,
+                "Add the repository to the region, or correct the name.",
+                &[&package.document],
+            );
         }
     }
 }

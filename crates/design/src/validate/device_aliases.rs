@@ -1,4 +1,4 @@
-//! A device that is neither an alias nor looks like a name the system gives is probably a slip of the pen.
+//! A device that is neither an alias nor looks like a device name is probably a typing mistake.
 
 use super::finding::{Findings, Validator};
 use crate::{
@@ -18,7 +18,8 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
         let disks = settings.storage_devices.iter().map(|device| device.name.value.as_str());
         for device in slaves.chain(disks).filter(|device| !known.contains(device)) {
             if let Some(meant) = known.iter().find(|alias| is_slip(alias, device)) {
-                let message = format!("Device {device} of {} is no alias; {meant} is.", node.document);
+                let message =
+                    format!("Device {device} of {} is not an alias; did you mean {meant}?", node.document);
                 let advice = "Correct the name, or define it as an alias of the hardware profile.";
                 findings.warning(message, advice, &[&node.document, &profile.document]);
             }

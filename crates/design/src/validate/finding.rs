@@ -1,4 +1,4 @@
-//! What validators are and what they find.
+//! Validators and findings.
 
 use std::{fmt, sync::Arc};
 
@@ -26,7 +26,7 @@ pub struct Finding {
     pub validator: &'static Validator,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is.
+    /// Message that names the problem.
     pub message: String,
     /// What to do about it.
     pub advice: String,

@@ -23,21 +23,21 @@ fn check_volume(volume: &RaidVolume, node: &Node, findings: &mut Findings) {
     let level = text(&volume.level).unwrap_or_default();
     let Some((_, needed)) = RAID_LEVELS.iter().find(|(known, _)| *known == level) else {
         let known: Vec<&str> = RAID_LEVELS.iter().map(|(level, _)| *level).collect();
-        let message = format!("RAID volume {name} has no level that there is: `{level}`.");
+        let message = format!("RAID volume {name} has an invalid level: `{level}`.");
         findings.error(message, &format!("Use one of {}.", known.join(", ")), &[&node.document]);
         return;
     };
     if volume.disks.len() < *needed {
         let message = format!(
-            "RAID volume {name} of level {level} has {} disks and needs {needed}.",
+            "RAID volume {name} has {} disks; level {level} needs at least {needed}.",
             volume.disks.len()
         );
-        findings.error(message, "Name more disks, or choose another level.", &[&node.document]);
+        findings.error(message, "Add disks, or use another level.", &[&node.document]);
     }
     for (i, disk) in volume.disks.iter().chain(&volume.spares).enumerate() {
         if volume.disks.iter().chain(&volume.spares).take(i).any(|earlier| earlier.value == disk.value) {
-            let message = format!("RAID volume {name} names disk {} twice.", disk.value);
-            findings.error(message, "Name each disk once.", &[&node.document]);
+            let message = format!("RAID volume {name} lists disk {} twice.", disk.value);
+            findings.error(message, "List each disk once.", &[&node.document]);
         }
     }
 }
@@ -47,9 +47,12 @@ fn check_boot_device(node: &Node, design: &Design, findings: &mut Findings) {
     let Some(boot) = text(&node.machine.boot_device) else { return };
     let consumed = node.machine.raid.iter().find(|volume| volume.disks.iter().any(|disk| disk.value == boot));
     if let Some(volume) = consumed {
-        let message =
-            format!("{} boots from {boot}, which RAID volume {} is made of.", node.name(), volume.name.value);
-        findings.error(message, "Boot from the volume.", &[&node.document]);
+        let message = format!(
+            "{} boots from {boot}, which is a disk of RAID volume {}.",
+            node.name(),
+            volume.name.value
+        );
+        findings.error(message, "Boot from the RAID volume.", &[&node.document]);
     }
     let settings = &node.effective.settings;
     let is_planned = settings.storage_devices.iter().any(|device| device.name.value == boot);
@@ -58,12 +61,10 @@ fn check_boot_device(node: &Node, design: &Design, findings: &mut Findings) {
         design.hardware_profiles.iter().find(|one| Some(one.name()) == text(&settings.hardware_profile));
     let is_alias = hardware.is_some_and(|profile| profile.aliases.iter().any(|one| one.alias.value == boot));
     if !is_planned && !is_volume && !is_alias {
-        let message =
-            format!("{} boots from {boot}, which is no alias, RAID volume or disk of its plan.", node.name());
-        findings.warning(
-            message,
-            "Name the boot device as an alias of the hardware profile.",
-            &[&node.document],
+        let message = format!(
+            "{} boots from {boot}, which is not an alias, RAID volume or disk of its storage layout.",
+            node.name()
         );
+        findings.warning(message, "Use an alias of the hardware profile as boot device.", &[&node.document]);
     }
 }

@@ -15,27 +15,27 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for network in &site.networks {
         let mut told = |what: &str, written: &str, advice: &str| {
             findings.error(
-                format!("{what} of {} is `{written}`.", network.name()),
+                format!("{what} of {} is invalid: `{written}`.", network.name()),
                 advice,
                 &[&network.document],
             );
         };
         if subnet(&network.cidr.value).is_none() {
-            told("The subnet", &network.cidr.value, "Write it as 10.0.0.0/24.");
+            told("The subnet", &network.cidr.value, "Use CIDR notation, such as 10.0.0.0/24.");
         }
         for route in &network.routes {
             if let Some(gateway) = route.gateway.as_deref().filter(|gateway| !is_address(gateway)) {
-                told("A gateway", gateway, "Write an address.");
+                told("A gateway", gateway, "Use an IP address.");
             }
             if let Some(to) = route.subnet.as_deref().filter(|to| subnet(to).is_none()) {
-                told("The subnet of a route", to, "Write it as 10.0.0.0/24.");
+                told("The subnet of a route", to, "Use CIDR notation, such as 10.0.0.0/24.");
             }
         }
     }
     for node in &site.nodes {
         for (network, address) in node.static_addresses().filter(|(_, address)| !is_address(address)) {
-            let message = format!("The address on {network} of {} is `{address}`.", node.name());
-            findings.error(message, "Write an address, or `dhcp`.", &[&node.document]);
+            let message = format!("The address of {} on {network} is invalid: `{address}`.", node.name());
+            findings.error(message, "Use an IP address, or `dhcp`.", &[&node.document]);
         }
     }
 }

@@ -15,7 +15,7 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
     let clash = site.nodes.iter().find_map(|node| Some((node, first_clash(node)?)));
     if let Some((node, mountpoint)) = clash {
         let message = format!("Mountpoint \"{mountpoint}\" already exists");
-        findings.error(message, "Mount each file system in a place of its own.", &[&node.document]);
+        findings.error(message, "Use a unique mount point for each file system.", &[&node.document]);
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) const VALIDATOR: Validator =
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for network in &site.networks {
         for server in network.name_servers().filter(|server| !is_address(server)) {
-            let message = format!("The name server `{server}` of {} is not an address.", network.name());
-            findings.error(message, "Write addresses, separated by commas.", &[&network.document]);
+            let message = format!("The DNS server `{server}` of {} is not an IP address.", network.name());
+            findings.error(message, "Use IP addresses, separated by commas.", &[&network.document]);
         }
     }
 }

@@ -26,8 +26,9 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for (net, network) in subnets {
         match widest {
             Some((outer, other)) if outer.contains(&net) => {
-                let message = format!("{} ({net}) lies in {} ({outer}).", network.name(), other.name());
-                let advice = "Give each network addresses of its own, unless one is meant to be routed inside the other.";
+                let message = format!("{} ({net}) overlaps {} ({outer}).", network.name(), other.name());
+                let advice =
+                    "Use separate subnets, unless one network is meant to be routed inside the other.";
                 findings.warning(message, advice, &[&network.document, &other.document]);
             }
             _ => widest = Some((net, network)),

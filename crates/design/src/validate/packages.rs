@@ -20,7 +20,7 @@ fn check(design: &Design, _: &Site, findings: &mut Findings) {
             let has_location = text(&asset.location).is_some_and(|location| !location.is_empty());
             if !has_location && packages.clone().next().is_none() {
                 let message = "A pkg_list asset has neither packages nor a location.".to_owned();
-                findings.error(message, "List packages, or say where the list is.", &[&action.document]);
+                findings.error(message, "Set `packages` or `location`.", &[&action.document]);
             }
             let versions =
                 packages.filter_map(|(_, version)| version.as_deref()).filter(|version| !version.is_empty());

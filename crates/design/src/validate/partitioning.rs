@@ -47,6 +47,6 @@ fn check_groups(node: &Node, findings: &mut Findings) {
     let given: HashSet<&str> = devices.chain(partitions).collect();
     for group in settings.volume_groups.iter().filter(|group| !given.contains(group.name.value.as_str())) {
         let message = format!("Volume group {} not assigned any physical volumes", group.name.value);
-        findings.error(message, "Give the group a disk or a partition.", &[&node.document]);
+        findings.error(message, "Assign a disk or partition to the volume group.", &[&node.document]);
     }
 }

@@ -1,4 +1,4 @@
-//! Images and kernels exist at the provisioner. Without one that cannot be known, and that is said.
+//! Images and kernels cannot be validated without a provisioner; this says so.
 
 use super::finding::{Findings, Validator};
 use crate::{compile::Site, model::Design};

@@ -25,21 +25,21 @@ fn check_network(network: &Network, findings: &mut Findings) {
     let mut earlier: Vec<(IpAddr, IpAddr)> = Vec::new();
     for range in &network.ranges {
         let Some((start, end)) = bounds(range) else {
-            let message = format!("A range of {} has no start and end that are addresses.", network.name());
-            findings.error(message, "Give the range two addresses.", &[&network.document]);
+            let message = format!("A range of {} has no valid start and end address.", network.name());
+            findings.error(message, "Set `start` and `end` to IP addresses.", &[&network.document]);
             continue;
         };
         if start > end {
             let message = format!("The range {start} to {end} of {} ends before it begins.", network.name());
-            findings.error(message, "Exchange its start and end.", &[&network.document]);
+            findings.error(message, "Swap `start` and `end`.", &[&network.document]);
         }
         if cidr.is_some_and(|cidr| !cidr.contains(&start) || !cidr.contains(&end)) {
             let message = format!("The range {start} to {end} is not within {}.", network.cidr.value);
-            findings.error(message, "Keep ranges inside their network.", &[&network.document]);
+            findings.error(message, "Use a range within the subnet.", &[&network.document]);
         }
         if earlier.iter().any(|(from, to)| start <= *to && *from <= end) {
             let message = format!("The range {start} to {end} of {} overlaps another.", network.name());
-            findings.error(message, "Give each address one use.", &[&network.document]);
+            findings.error(message, "Use ranges that do not overlap.", &[&network.document]);
         }
         earlier.push((start, end));
     }

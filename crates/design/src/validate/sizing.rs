@@ -9,13 +9,13 @@ use crate::{
 pub(super) const VALIDATOR: Validator =
     Validator { code: "GP1003", drydock_id: Some("DD2003"), title: "Storage Sizing", check };
 
-const ADVICE: &str = "Make the shares positive, together no more than 99 percent.";
+const ADVICE: &str = "Use positive sizes that add up to at most 99%.";
 
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in &site.nodes {
         for device in &node.effective.settings.storage_devices {
             check_partitions(device, node, findings);
-            // Told once per device, as readers of the original's messages count them.
+            // Diagnostic once per device, as readers of the original's messages count them.
             check_volumes(node, findings);
         }
     }

@@ -25,7 +25,7 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
             site.network(native).filter(|network| text(&network.vlan).is_some_and(|vlan| !vlan.is_empty()));
         if let Some(network) = tagged {
             let message = "Network link native network has a defined VLAN tag.".to_owned();
-            let advice = "Tagged networks need trunking; take the VLAN tag off the native network.";
+            let advice = "Tagged networks need trunking; remove the VLAN tag of the native network.";
             findings.error(message, advice, &[&network.document, &link.document]);
         }
     }

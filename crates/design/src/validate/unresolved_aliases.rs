@@ -1,4 +1,4 @@
-//! Every alias of a machine that was looked at stands for a device of it.
+//! Every alias matches a detected device, if hardware data is available.
 
 use super::finding::{Findings, Validator};
 use crate::{compile::Site, model::Design};
@@ -9,8 +9,9 @@ pub(super) const VALIDATOR: Validator =
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
     for node in &site.nodes {
         for alias in &node.unresolved {
-            let message = format!("Alias {alias} stands for no device that was seen on {}.", node.name());
-            let advice = "Correct the address in the hardware profile, or look whether the device is there.";
+            let message = format!("Alias {alias} matches no detected device of {}.", node.name());
+            let advice =
+                "Correct the address in the hardware profile, or check that the device is installed.";
             findings.error(message, advice, &[&node.document]);
         }
     }

@@ -15,7 +15,7 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
     for network in &site.networks {
         let Some(written) = text(&network.vlan).filter(|vlan| !vlan.is_empty()) else { continue };
         if !written.parse::<u16>().is_ok_and(|tag| (1..=4094).contains(&tag)) {
-            let message = format!("The VLAN tag `{written}` of {} cannot be.", network.name());
+            let message = format!("The VLAN id `{written}` of {} is invalid.", network.name());
             findings.error(message, "Use a number from 1 to 4094.", &[&network.document]);
         }
     }
@@ -25,13 +25,13 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
             let Some(tag) = text(&network.vlan) else { continue };
             if let Some(other) = tags.insert(tag, network.name()).filter(|other| *other != network.name()) {
                 let message = format!(
-                    "{other} and {} have one VLAN tag, {tag}, on link {}.",
+                    "{other} and {} have the same VLAN id {tag} on link {}.",
                     network.name(),
                     link.document.name
                 );
                 findings.error(
                     message,
-                    "Give each network of a link its own tag.",
+                    "Use a different VLAN id for each network of a link.",
                     &[&network.document, &link.document],
                 );
             }

@@ -143,7 +143,7 @@ impl Value {
             Self::Bool(_) => "a boolean",
             Self::Int(_) => "an integer",
             Self::Float(_) => "a number",
-            Self::String(_) => "text",
+            Self::String(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) => "a map",
         }

@@ -120,7 +120,7 @@ fn a_layer_the_policy_does_not_have_is_a_mistake() {
         problem(&base("g", "globe", "{}")),
         (
             ProblemKind::UnknownLayer,
-            "site.yaml:7:12: a/Thing/v1 g stands in the layer \"globe\", but the policy has only global, type, site"
+            "site.yaml:7:12: a/Thing/v1 g is in layer \"globe\", but the policy has only global, type, site"
                 .to_owned()
         )
     );

@@ -9,7 +9,7 @@ use design::document::parse;
 use design::object::{compose, documents_of, item_of, object_of};
 use design::reach::reach;
 use design::user_kinds::UserKinds;
-use design::validate::tell;
+use design::validate::diagnose;
 
 use super::Target;
 
@@ -56,7 +56,7 @@ fn check(bytes: &[u8]) {
         let _ = compile(&documents, &LshwInputs::new()).to_drydock_json();
     }
     let compiled = compile(&loaded.documents, &LshwInputs::new()).validated();
-    let _ = (compiled.to_drydock_json(), tell(&compiled));
+    let _ = (compiled.to_drydock_json(), diagnose(&compiled));
     let Some(site) = compiled.site() else { return };
     assert!(reach(site, site).is_empty(), "a site differs from itself");
     for node in &site.nodes {

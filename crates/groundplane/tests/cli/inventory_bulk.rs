@@ -1,6 +1,10 @@
 //! Much at once: everything out and in again, spreadsheets that are edited, and what is wrong with them.
 
-use crate::program::Ground;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::program::{GROUNDPLANE, Ground, words};
+use crate::terminal;
 
 #[test]
 fn everything_goes_out_and_comes_in_elsewhere_the_same() {
@@ -11,7 +15,7 @@ fn everything_goes_out_and_comes_in_elsewhere_the_same() {
     );
     here.file("all.yaml", &yaml);
     let told = here.told("inventory import all.yaml --yes");
-    assert!(told.err.contains("all as they should be: nothing was changed"), "{told:?}");
+    assert!(told.err.contains("unchanged: nothing to import"), "{told:?}");
     let there = Ground::fresh();
     there.file("all.yaml", &yaml);
     let told = there.told("inventory import all.yaml --yes --message 'a copy'");
@@ -54,7 +58,7 @@ spec: {deviceRef: {kind: Rack, name: odd}, type: Ethernet, name: " x ", speed: 2
     assert_eq!(told.err.lines().count(), 12, "a sheet for each kind: {told:?}");
     let told = ground.told("inventory import sheets");
     assert!(
-        told.err.contains("all as they should be: nothing was changed") && told.out.is_empty(),
+        told.err.contains("unchanged: nothing to import") && told.out.is_empty(),
         "a round trip changes nothing: {told:?}"
     );
     let racks = ground.run("inventory export racks -o csv");
@@ -68,7 +72,7 @@ spec: {deviceRef: {kind: Rack, name: odd}, type: Ethernet, name: " x ", speed: 2
          fra1-a01,fra1,42,B,,team=core\n\
          fra1-z01,fra1,48,Z,C-09,\n",
     );
-    let told = ground.told("inventory import racks.csv");
+    let told = ground.told("inventory import racks.csv --plan");
     assert_eq!(told.code, 0, "{told:?}");
     for line in [
         "+ rack.inventory.miloapis.com/fra1-z01 created",
@@ -77,8 +81,7 @@ spec: {deviceRef: {kind: Rack, name: odd}, type: Ethernet, name: " x ", speed: 2
     ] {
         assert!(told.out.contains(line), "{line} in {told:?}");
     }
-    assert!(told.err.contains("nothing was changed; --yes does it"), "{told:?}");
-    assert_eq!(ground.told("get rack fra1-z01").code, 1, "a preview does nothing");
+    assert_eq!(ground.told("get rack fra1-z01").code, 1, "a plan changes nothing");
     let told = ground.told("inventory import racks.csv --yes --message 'the new row'");
     assert_eq!(told.code, 0, "{told:?}");
     let rack = ground.run("get rack fra1-a01 -o yaml");
@@ -106,10 +109,10 @@ fn what_others_have_changed_since_the_export_is_kept_or_told_as_a_conflict() {
     let told = ground.told("inventory import racks.csv --yes");
     assert_eq!(told.code, 1, "{told:?}");
     assert!(
-        told.err.contains("racks.csv row 3, column spec.row: it is to be \"B\" and was \"A\", but somebody has made it \"X\" since"),
+        told.err.contains("racks.csv row 3, column spec.row: conflict: the file changes \"A\" to \"B\", but the field was changed to \"X\" since the export"),
         "{told:?}"
     );
-    assert!(told.err.trim_end().ends_with("nothing was changed"), "{told:?}");
+    assert!(told.err.contains("nothing was imported"), "{told:?}");
     // Agreed, it goes in, and the cage that nobody touched in the sheet stays where it was moved.
     patch("fra1-a02", "{\"row\":\"A\"}");
     let told = ground.told("inventory import racks.csv --yes");
@@ -129,7 +132,7 @@ fn what_others_have_changed_since_the_export_is_kept_or_told_as_a_conflict() {
     ground.run("delete region oz");
     let told = ground.told("inventory import regions.csv --yes");
     assert!(
-        told.err.contains("regions.csv row 4: Region oz was deleted since this was exported"),
+        told.err.contains("regions.csv row 4: Region oz was deleted since the export"),
         "{told:?}"
     );
     let told = ground.told("inventory import regions.csv --yes --overwrite");
@@ -140,7 +143,7 @@ fn what_others_have_changed_since_the_export_is_kept_or_told_as_a_conflict() {
     ground.file("regions.csv", "name,revision,spec.displayName\neu-west,99999999999999,West\n");
     let told = ground.told("inventory import regions.csv");
     assert_eq!(told.code, 1, "{told:?}");
-    assert!(told.err.contains("without its column revision"), "{told:?}");
+    assert!(told.err.contains("remove its revision column"), "{told:?}");
 }
 
 #[test]
@@ -152,12 +155,12 @@ fn what_is_too_much_for_one_commit_goes_in_parts_and_goes_on_where_it_stopped() 
                  hardware: {cpuCores: 1, cpuArchitecture: amd64, memoryBytes: 1}, placement: {rackRef: {name: fra1-a01}, startUnit: 20, unitHeight: 1}}\n";
     ground.file("fleet.yaml", &format!("{fleet}{wrong}"));
     let told = ground.told("inventory import fleet.yaml --in-parts=200");
-    assert_eq!(told.code, 0, "{told:?}");
+    assert_eq!(told.code, 1, "{told:?}");
     assert!(
-        told.out.starts_with("part 1 of 5: 3 Provider, 2 Region, 2 Site, 8 Rack, 2 Cluster, 37 Node, "),
+        told.out.starts_with("part 1 of 5: create 3 Provider, create 2 Region, create 2 Site, create 8 Rack, "),
         "{told:?}"
     );
-    assert!(told.err.contains("nothing was changed; --yes does it"), "{told:?}");
+    assert!(told.err.contains("nothing was imported; pass --yes to import without asking"), "{told:?}");
     assert_eq!(ground.told("get regions").out, "", "a preview does nothing");
     let told = ground.told("inventory import fleet.yaml --in-parts=20 --yes");
     assert_eq!(told.code, 1, "{told:?}");
@@ -174,13 +177,45 @@ fn what_is_too_much_for_one_commit_goes_in_parts_and_goes_on_where_it_stopped() 
     ground.file("fleet.yaml", &fleet);
     let told = ground.told("inventory import fleet.yaml --in-parts=200 --yes");
     assert_eq!(told.code, 0, "{told:?}");
-    assert!(told.err.contains(" unchanged") && told.err.contains(" are done"), "{told:?}");
+    assert!(told.err.contains(" unchanged") && told.err.contains(" done"), "{told:?}");
     let told = ground.told("inventory import fleet.yaml --in-parts --yes");
-    assert!(told.err.contains("all as they should be: nothing was changed"), "{told:?}");
+    assert!(told.err.contains("unchanged: nothing to import"), "{told:?}");
     // What is wrong with an object by itself is told before anything is done.
     ground.file("bad.yaml", &fleet.replace("heightU: 42", "heightU: 0").replace("name: fra1", "name: xyz1"));
     let told = ground.told("inventory import bad.yaml --in-parts --yes");
-    assert!(told.err.contains("spec.heightU") && told.err.contains("nothing was changed"), "{told:?}");
+    assert!(told.err.contains("spec.heightU") && told.err.contains("nothing was imported"), "{told:?}");
+}
+
+#[test]
+fn an_import_that_is_not_confirmed_imports_nothing_and_fails() {
+    let ground = Ground::with_fleet();
+    ground.file("racks.csv", "name,spec.row\nfra1-a01,B\n");
+    let refusal = "nothing was imported; pass --yes to import without asking";
+    let before = ground.run("inventory export racks");
+    let told = ground.told("inventory import racks.csv");
+    assert!(told.code == 1 && told.err.contains(refusal), "without a terminal: {told:?}");
+    assert!(told.out.contains("~ spec.row: \"A\" -> \"B\""), "the plan is shown: {told:?}");
+    let (text, code) = answered(&ground, "inventory import racks.csv", "n\n");
+    assert!(code == 1 && text.contains("Import 1 object? (y/n)") && text.contains(refusal), "{code}: {text}");
+    assert_eq!(ground.run("inventory export racks"), before);
+    let (text, code) = answered(&ground, "inventory import racks.csv", "y\n");
+    assert!(code == 0 && text.contains("imported 1 object in one commit"), "{code}: {text}");
+    assert_ne!(ground.run("inventory export racks"), before);
+}
+
+/// What a command shows on a terminal where somebody types an answer, and its exit code.
+fn answered(ground: &Ground, line: &str, answer: &str) -> (String, i32) {
+    let command = ground.command(Path::new(GROUNDPLANE), &words(line));
+    let (mut child, mut terminal) = terminal::run(command, 120);
+    terminal.write_all(answer.as_bytes()).unwrap();
+    let reading = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // The end of the other side reads as an error here.
+        let _ = terminal.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    (reading.join().unwrap(), code)
 }
 
 #[test]
@@ -194,12 +229,12 @@ fn what_is_wrong_is_told_by_file_row_and_column_and_nothing_is_done() {
         for line in wanted {
             assert!(told.err.contains(line), "{line} in {told:?}");
         }
-        assert!(told.err.trim_end().ends_with("nothing was changed"), "{told:?}");
+        assert!(told.err.contains("nothing was imported"), "{told:?}");
     };
     refused(
         "racks.csv",
         "name,heightU\nfra1-a01,42\n",
-        &["error: racks.csv row 1, column heightU: Rack has no such field; is it spec.heightU?"],
+        &["error: racks.csv row 1, column heightU: Rack has no such field; did you mean spec.heightU?"],
     );
     refused(
         "racks.csv",

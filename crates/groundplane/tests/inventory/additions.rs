@@ -31,7 +31,7 @@ fn serial_numbers_and_asset_tags_are_given_once() {
         refused(kubectl, &leaf, "spec.clusterRef: Required value");
         let retired =
             json!({"lifecycle": "Retired", "assignment": {"clusterRef": {"name": "c"}, "role": "Worker"}});
-        refused(kubectl, &node("n3", "here", retired), "a retired node is assigned to no cluster");
+        refused(kubectl, &node("n3", "here", retired), "a Retired node must not have an assignment");
     });
 }
 
@@ -126,7 +126,7 @@ fn a_panel_leads_through_at_each_position_once() {
         refused(
             kubectl,
             &port("front2", on, "PatchPanel", through(1)),
-            "position 1 of Port rear is already that of Port front1",
+            "position 1 of Port rear is already used by Port front1",
         );
         refused(
             kubectl,
@@ -176,7 +176,7 @@ fn a_feed_that_gives_more_than_it_may_says_so() {
         kubectl.run(
             "patch nodes.v1alpha1.inventory.miloapis.com n1 --type=merge -p {\"spec\":{\"drawnWatts\":2000}}",
         );
-        kubectl.until("get rack a1 -o yaml", |yaml| yaml.contains("feed A of 1840 W usable carries 2000 W"));
+        kubectl.until("get rack a1 -o yaml", |yaml| yaml.contains("feed A carries 2000 W of 1840 W usable"));
         let said =
             kubectl.refused("patch rack a1 --type=merge -p {\"spec\":{\"powerFeeds\":[{\"name\":\"B\"}]}}");
         assert!(said.contains("power feed A is still used by Port a1-a"), "{said}");

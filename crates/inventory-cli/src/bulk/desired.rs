@@ -1,4 +1,4 @@
-//! From what files want to what has to be done: nothing, a new object, or a change of an old one.
+//! The desired state of an object and the change that it needs: none, a create or a patch.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 
 use super::as_written;
 
-/// What is there, by kind and name.
+/// Existing objects by kind and name.
 pub type Existing = BTreeMap<(String, String), Value>;
 
-/// An object as it shall be, and where that is written.
+/// The desired state of an object, and the file that it comes from.
 pub struct Desired {
-    /// How it shall be.
+    /// Desired state.
     pub object: Value,
     /// The file.
     pub file: String,
-    /// The row, where the file is a spreadsheet.
+    /// The row of a CSV file.
     pub row: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Desired {
         (text(&self.object["kind"]), text(&self.object["metadata"]["name"]))
     }
 
-    /// What a transaction has to do for it; nothing when it is so already.
+    /// The transaction item; `None` if the object is up to date.
     pub fn item(&self, existing: &Existing) -> Option<Value> {
         let Some(before) = existing.get(&self.key()) else {
             return Some(json!({"operation": "create", "object": self.object}));
@@ -41,7 +41,7 @@ impl Desired {
     }
 }
 
-/// The merge patch that makes one value of the other; nothing when they are the same. Numbers that mean the same are.
+/// The merge patch from one value to the other; `None` if they are equal.
 fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -62,7 +62,7 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     }
 }
 
-/// Sets or clears a field by its dotted path; objects that have become empty go with it.
+/// Sets or clears a field by its dotted path. Objects that become empty are removed.
 pub fn set(object: &mut Map<String, Value>, path: &str, value: Option<Value>) {
     match path.split_once('.') {
         None => match value {

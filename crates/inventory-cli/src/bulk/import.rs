@@ -1,4 +1,4 @@
-//! `groundplane inventory import`: YAML and spreadsheets in, shown first, then done in one commit, or in parts.
+//! `groundplane inventory import`: shows what YAML and CSV files would change, then imports them in one or more commits.
 
 use cli::{Client, Failure, Session};
 use serde_json::Value;
@@ -8,48 +8,49 @@ use super::source::{Reading, Source};
 use super::transact::{self, Transaction};
 use super::{parts, source};
 
-/// Bring YAML and CSV files in: show what would change, then do it in one commit.
+/// Import YAML and CSV files: show the changes, ask for confirmation, then apply them in one commit.
 ///
-/// An object that is there is changed to what the file says, one that is not is made, and nothing is deleted. In a spreadsheet a row is an
-/// object, found by its name: an empty cell clears the field, a column that is left out leaves it as it is. Which kind a CSV file is
-/// of is told by its name (racks.csv), or by --kind. What is wrong is told by file, row and column, and then nothing is changed.
+/// Existing objects are updated, missing ones are created, and nothing is deleted. In a CSV file, each row is an object,
+/// identified by name. An empty cell clears the field; a field without a column keeps its value. The file name
+/// (racks.csv) or --kind determines the kind. Errors name the file, row and column, and nothing is imported.
 ///
-/// A spreadsheet that "export" wrote has a column with the revision of that moment. Cells that you did not change are then left as they are
-/// now, and a field that somebody else has changed since is told as a conflict, unless --overwrite is given.
+/// A CSV file written by "export" has a revision column. Cells that you did not edit then keep the current value on the
+/// server. A cell that you edited is a conflict if somebody else changed the field since the export, unless you pass
+/// --overwrite.
 ///
-/// One commit takes 20,000 objects, fewer on etcd. --in-parts makes several commits of more: each is whole in itself and comes after
-/// those it refers to. When one is refused, those before it stay; the same command goes on from there, since what is as it should be is passed over.
+/// One commit holds up to 20,000 objects, fewer on etcd. With --in-parts, the import is split into several commits in
+/// dependency order. If one fails, the earlier ones remain; run the same command again to continue.
 ///
-/// On a terminal you are asked before anything is done; elsewhere it takes --yes.
+/// Without a terminal, --yes is required. Exit code: 0 when imported (or nothing to do, or --plan), 1 when not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Files: .csv, .yaml, .json; folders of such files; - for YAML on stdin.
+    /// Files (.csv, .yaml, .yml, .json), directories of such files, or - for YAML on stdin.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// The kind of spreadsheets whose name does not tell.
+    /// Kind of the CSV files whose name does not name it.
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
 
-    /// Do it without asking.
+    /// Import without asking for confirmation.
     #[arg(long, short)]
     yes: bool,
 
-    /// Only show what would change.
+    /// Show the changes and exit.
     #[arg(long, visible_alias = "dry-run", conflicts_with = "yes")]
     plan: bool,
 
-    /// Set fields to what a spreadsheet says, also where somebody has changed them since it was exported.
+    /// Overwrite fields that somebody else changed since the CSV file was exported.
     #[arg(long)]
     overwrite: bool,
 
-    /// Several commits of so many objects at most, instead of one; 2000 unless said.
+    /// Split the import into several commits of at most this many objects. Defaults to 2000 when given without a value.
     #[arg(long, value_name = "OBJECTS", num_args = 0..=1, require_equals = true, default_missing_value = "2000",
         value_parser = clap::value_parser!(u32).range(1..))]
     in_parts: Option<u32>,
 
-    /// Why, for the history.
+    /// Message recorded in the change history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
@@ -62,7 +63,7 @@ Examples:
   groundplane inventory import audit-2026.csv --kind nodes
   groundplane inventory import everything.yaml --in-parts --yes";
 
-/// Brings files in.
+/// Imports files.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let sources = Source::all(&arguments.files, arguments.kind.as_deref())?;
     let client = session.client().await?;
@@ -71,14 +72,14 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     for source in &sources {
         desired.extend(source.read(&mut reading, session).await?);
     }
-    source::told_once(&desired)?;
+    source::check_unique(&desired)?;
     let existing = reading.existing;
     let changes: Vec<Change> =
         desired.iter().filter_map(|one| Some(Change { item: one.item(&existing)?, desired: one })).collect();
     let unchanged = desired.len() - changes.len();
     if changes.is_empty() {
         let objects = counted(unchanged);
-        session.console.say(&format!("{objects}, all as they should be: nothing was changed"));
+        session.console.say(&format!("{objects} unchanged: nothing to import"));
         return Ok(());
     }
     match arguments.in_parts {
@@ -90,11 +91,11 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
 }
 
-/// What has to be done for an object, and where that is written.
+/// The change of an object, and the file that it comes from.
 pub struct Change<'a> {
-    /// For a transaction.
+    /// The transaction item.
     pub item: Value,
-    /// What is wanted.
+    /// The desired state.
     pub desired: &'a Desired,
 }
 
@@ -110,13 +111,14 @@ async fn at_once(
     if unchanged > 0 {
         session.console.say(&format!("= {unchanged} unchanged"));
     }
-    if !is_wanted(arguments, &format!("Do this to {}?", counted(changes.len())), session) {
+    if arguments.plan {
         return Ok(());
     }
+    confirm(arguments, &format!("Import {}?", counted(changes.len())), session)?;
     let status = send(changes, arguments, client, true).await.map_err(too_much)?;
     let (objects, revision) = (counted(changes.len()), status["revision"].as_str().unwrap_or(""));
     session.console.say(&format!(
-        "{objects} in one commit (revision {revision}); to take it back: groundplane undo --revision {revision}"
+        "imported {objects} in one commit (revision {revision}); to undo: groundplane undo --revision {revision}"
     ));
     Ok(())
 }
@@ -134,10 +136,11 @@ async fn in_parts(
     if unchanged > 0 {
         session.console.say(&format!("= {unchanged} unchanged"));
     }
-    let question = format!("Do this to {} in {} commits?", counted(parts.len()), parts.count());
-    if !is_wanted(arguments, &question, session) {
+    if arguments.plan {
         return Ok(());
     }
+    let question = format!("Import {} in {} commits?", counted(parts.len()), parts.count());
+    confirm(arguments, &question, session)?;
     let mut done = 0;
     let mut rest = parts.to_do();
     while let Some(part) = rest.pop() {
@@ -146,20 +149,21 @@ async fn in_parts(
                 done += part.len();
                 let revision = status["revision"].as_str().unwrap_or("");
                 let objects = counted(part.len());
-                session
-                    .console
-                    .say(&format!("{objects} (revision {revision}); {done} of {} are done", parts.len()));
+                session.console.say(&format!(
+                    "imported {objects} (revision {revision}); {done} of {} done",
+                    parts.len()
+                ));
             }
-            // How much fits is known to the server alone.
+            // Only the server knows how much fits into one commit.
             Err(failure) if is_too_much(&failure) && part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
                 rest.extend([second, first]);
             }
             Err(failure) => {
                 let left = parts.len() - done;
-                let told = format!("{done} objects are done, {left} are not");
+                let told = format!("{done} objects were imported, {left} were not");
                 return Err(Failure::Several(vec![failure, Failure::Bare(told)]).hint(
-                    "mend it and run the same command again: it goes on from there, and passes over what is done",
+                    "fix the error and run the same command again: it continues with the objects that are left",
                 ));
             }
         }
@@ -167,7 +171,7 @@ async fn in_parts(
     Ok(())
 }
 
-/// Tries it, or does it; what is wrong is told with the file, the row and the column.
+/// Sends the changes as a dry run or for real. Errors name the file, row and column.
 async fn send(
     changes: &[Change<'_>],
     arguments: &Arguments,
@@ -182,26 +186,21 @@ async fn send(
         message: arguments.message.as_deref(),
     };
     let told = |index: usize, field: &str, message: &str| match changes.get(index) {
-        Some(change) => Failure::other(change.desired.told(field, message)),
+        Some(change) => Failure::other(change.desired.error(field, message)),
         None => Failure::other(message),
     };
     let status = transaction.send(client, is_real).await?;
-    transact::refused(transact::failures(&status, told), changes.len(), "imported")?;
+    transact::refused(transact::failures(&status, told), "imported")?;
     Ok(status)
 }
 
-/// Whether it shall be done: asked on a terminal, said by a flag elsewhere.
-fn is_wanted(arguments: &Arguments, question: &str, session: &mut Session) -> bool {
+/// Fails unless the import is confirmed by --yes or on the terminal, so that scripts notice that nothing happened.
+fn confirm(arguments: &Arguments, question: &str, session: &mut Session) -> Result<(), Failure> {
     let console = &mut session.console;
-    if arguments.plan || !(arguments.yes || console.can_ask) {
-        console.say("nothing was changed; --yes does it");
-        return false;
+    if arguments.yes || (console.can_ask && console.confirm(question)) {
+        return Ok(());
     }
-    let is_wanted = arguments.yes || console.confirm(question);
-    if !is_wanted {
-        console.say("nothing was changed");
-    }
-    is_wanted
+    Err(Failure::other("nothing was imported; pass --yes to import without asking"))
 }
 
 fn counted(objects: usize) -> String {
@@ -212,12 +211,12 @@ fn is_too_much(failure: &Failure) -> bool {
     failure.refusal().is_some_and(|refusal| refusal.reason() == "RequestEntityTooLarge")
 }
 
-/// With the way out for what does not fit into one commit.
+/// Adds a hint to the error for an import that does not fit into one commit.
 fn too_much(failure: Failure) -> Failure {
     match is_too_much(&failure) {
-        true => failure.hint(
-            "nothing was changed; --in-parts makes several commits of it, each after those it refers to, and can be taken up again",
-        ),
+        true => {
+            failure.hint("nothing was imported; pass --in-parts to split the import into several commits")
+        }
         false => failure,
     }
 }

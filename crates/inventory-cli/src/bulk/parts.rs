@@ -1,4 +1,4 @@
-//! An import that is larger than a commit: in parts, each after those that it refers to.
+//! Splits an import that is too large for one commit into parts in dependency order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -13,10 +13,10 @@ use super::desired::Existing;
 use super::import::Change;
 use super::{ORDER, as_written};
 
-/// Bytes of one request, at most: the server takes twice as many.
+/// Maximum size of a request in bytes: half of the server's limit.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Changes in an order in which they can be made, and where one commit ends and the next begins.
+/// Changes in dependency order, split into commits.
 pub struct Parts<'a> {
     changes: Vec<Change<'a>>,
     ends: Vec<usize>,
@@ -24,7 +24,7 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Parts of so many objects at most.
+    /// Splits changes into parts of at most `most` objects.
     pub fn of(changes: Vec<Change<'a>>, most: usize) -> Parts<'a> {
         let kinds: BTreeMap<String, Kind> =
             inventory::kinds::all().into_iter().map(|kind| (kind.names.kind.clone(), kind)).collect();
@@ -45,17 +45,17 @@ impl<'a> Parts<'a> {
         Parts { changes, ends, kinds }
     }
 
-    /// How many objects there are.
+    /// Number of objects.
     pub fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The parts, the first one last.
+    /// The parts in reverse order.
     pub fn to_do(&self) -> Vec<&[Change<'a>]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let mut parts: Vec<&[Change<'a>]> =
@@ -64,19 +64,19 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// What is wrong with any of them by itself: what only the others' parts would show is told when its part is done.
+    /// Validates each object against its schema. Rules that involve other objects run when a part is sent.
     pub fn check(&self) -> Result<(), Failure> {
         let mut faults = Vec::new();
         for change in &self.changes {
             let desired = change.desired;
             let Some(kind) = self.kinds.get(&desired.key().0) else { continue };
             let errors = kind.stored().schema.validate(&desired.object, None).into_iter();
-            faults.extend(errors.map(|error| Failure::other(desired.told(&error.field, &error.message()))));
+            faults.extend(errors.map(|error| Failure::other(desired.error(&error.field, &error.message()))));
         }
-        super::transact::refused(faults, self.changes.len(), "imported")
+        super::transact::refused(faults, "imported")
     }
 
-    /// Shows what would be done: how much of each kind is made in each part, and what is changed.
+    /// Prints the plan: the number of objects of each kind per part, and all changes.
     pub fn show(&self, existing: &Existing, session: &mut Session) -> Result<(), Failure> {
         for (number, part) in (1..).zip(self.to_do().into_iter().rev()) {
             let mut made: BTreeMap<usize, usize> = BTreeMap::new();
@@ -89,10 +89,12 @@ impl<'a> Parts<'a> {
             }
             let mut told: Vec<String> = made
                 .iter()
-                .map(|(rank, count)| format!("{count} {}", ORDER.get(*rank).copied().unwrap_or("other")))
+                .map(|(rank, count)| {
+                    format!("create {count} {}", ORDER.get(*rank).copied().unwrap_or("other"))
+                })
                 .collect();
             if !changed.is_empty() {
-                told.push(format!("{} changed", changed.len()));
+                told.push(format!("change {}", changed.len()));
             }
             let head = format!("part {number} of {}: {}", self.count(), told.join(", "));
             writeln!(session.console.out, "{head}")?;
@@ -102,7 +104,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A change as the server would tell it.
+/// A change in the form of the server's plan.
 fn configured(before: &Value, after: &Value) -> Value {
     let before = as_written(before);
     let differences = diff::between(Some(&before), Some(after));
@@ -118,8 +120,7 @@ fn rank(change: &Change<'_>) -> usize {
     ORDER.iter().position(|known| *known == kind).unwrap_or(ORDER.len())
 }
 
-/// The indices of changes, each after those of the objects that its own refers to; kind by kind where there is a choice.
-/// Those that refer to each other in a circle come last.
+/// The indices of changes in dependency order, then by kind. Cycles come last.
 fn order(changes: &[Change<'_>], kinds: &BTreeMap<String, Kind>) -> Vec<usize> {
     let mut at: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for (index, change) in changes.iter().enumerate() {

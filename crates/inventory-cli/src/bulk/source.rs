@@ -1,4 +1,4 @@
-//! What files want: manifests as they are written, rows of spreadsheets laid over what is there.
+//! Reads import files: manifests as written, rows of CSV files merged into the existing objects.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,33 +14,33 @@ use super::{ORDER, as_written};
 use crate::list::select::Selection;
 use crate::list::{self, Listed, kinds};
 
-/// A file, and what it is.
+/// An import file.
 pub struct Source {
     file: String,
-    /// The kind of a spreadsheet.
+    /// The kind of a CSV file.
     sheet: Option<&'static Listed>,
 }
 
-/// What is known of the server while files are read.
+/// The server's objects, read as needed.
 pub struct Reading<'a> {
     client: &'a Client,
-    /// What there is.
+    /// Current objects.
     pub existing: Existing,
-    /// What there was, by kind and revision, of the revisions that spreadsheets were written at.
+    /// Objects at the revisions of exported CSV files, by kind and revision.
     past: BTreeMap<(&'static str, String), BTreeMap<String, Object>>,
-    /// Whether what was changed since is overwritten.
+    /// Whether fields that changed since the export are overwritten.
     overwrites: bool,
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing is known yet.
+    /// Without any objects yet.
     pub fn new(client: &'a Client, overwrites: bool) -> Reading<'a> {
         Reading { client, existing: Existing::new(), past: BTreeMap::new(), overwrites }
     }
 
-    /// Lists what there is of a kind, once.
-    async fn know(&mut self, listed: &Listed) -> Result<(), Failure> {
-        // A mark for a kind that was listed: no object has an empty name.
+    /// Lists the objects of a kind, once.
+    async fn load(&mut self, listed: &Listed) -> Result<(), Failure> {
+        // Marks a kind as listed: no object has an empty name.
         let mark = (listed.kind.to_owned(), String::new());
         if self.existing.contains_key(&mark) {
             return Ok(());
@@ -54,22 +54,22 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// An object as it is now.
-    fn now(&self, listed: &Listed, name: &str) -> Option<Object> {
+    /// The current object.
+    fn current(&self, listed: &Listed, name: &str) -> Option<Object> {
         let found = self.existing.get(&(listed.kind.to_owned(), name.to_owned()))?;
         Object::from_value(as_written(found))
     }
 
-    /// An object as it was when a row was written; nothing where that is not known or does not matter.
-    async fn then(&mut self, listed: &Listed, row: &Row) -> Result<Option<Object>, Failure> {
+    /// The object at the revision of the export; `None` if it is unknown or irrelevant.
+    async fn exported(&mut self, listed: &Listed, row: &Row) -> Result<Option<Object>, Failure> {
         let Some(revision) = row.revision.clone().filter(|_| !self.overwrites) else { return Ok(None) };
         let key = (listed.plural, revision);
         if !self.past.contains_key(&key) {
             let selection = Selection { as_of: Some(key.1.clone()), ..Selection::all(listed.plural) };
             let found = selection.every(self.client).await.map_err(|failure| {
                 failure.hint(
-                    "the spreadsheet is of a revision that this server does not know; without its column revision, \
-                     or with --overwrite, it is imported as it is",
+                    "this server does not know the revision of the CSV file; remove its revision column, or pass \
+                     --overwrite to import it as it is",
                 )
             })?;
             let objects = found.items.iter().filter_map(|item| Object::from_value(as_written(item)));
@@ -81,7 +81,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Source {
-    /// Files by their names, and those in folders.
+    /// The import files, including those in directories.
     pub fn all(files: &[String], kind: Option<&str>) -> Result<Vec<Source>, Failure> {
         let mut sources = Vec::new();
         for file in files {
@@ -105,13 +105,13 @@ impl Source {
         let word = kind.map_or_else(|| stem.unwrap_or_default(), str::to_owned);
         let sheet = kinds::named(&word).map_err(|failure| match kind {
             Some(_) => failure,
-            None => Failure::usage(format!("the name of {file} does not tell of which kind its rows are"))
-                .hint("add --kind, as in --kind nodes, or call it nodes.csv"),
+            None => Failure::usage(format!("cannot determine the kind of {file} from its name"))
+                .hint("pass --kind, such as --kind nodes, or rename the file to nodes.csv"),
         })?;
         Ok(Source { file: file.to_owned(), sheet: Some(sheet) })
     }
 
-    /// What it wants.
+    /// Reads the desired objects.
     pub async fn read(
         &self,
         reading: &mut Reading<'_>,
@@ -125,27 +125,26 @@ impl Source {
 
     async fn read_sheet(&self, listed: &Listed, reading: &mut Reading<'_>) -> Result<Vec<Desired>, Failure> {
         let bytes = std::fs::read(&self.file);
-        let bytes = bytes.map_err(|error| Failure::other(format!("reading {}: {error}", self.file)))?;
+        let bytes = bytes.map_err(|error| Failure::other(format!("cannot read {}: {error}", self.file)))?;
         let text = String::from_utf8(bytes).map_err(|_| {
-            Failure::other(format!("{} is not in UTF-8", self.file))
-                .hint("save it as \"CSV UTF-8\", as spreadsheets call it")
+            Failure::other(format!("{} is not in UTF-8", self.file)).hint("save it as \"CSV UTF-8\"")
         })?;
         let kind = kind_of(listed)?;
         let rows = bulk::read(&kind, &text).map_err(|faults| self.faulty(&faults))?;
-        reading.know(listed).await?;
+        reading.load(listed).await?;
         let (mut desired, mut faults) = (Vec::new(), Vec::new());
         for row in rows {
             let name = row.object.name();
-            let object = match reading.now(listed, name) {
+            let object = match reading.current(listed, name) {
                 Some(now) if row.given.iter().all(|(column, cell)| row.is_so(&now, column, cell)) => now,
                 Some(now) => {
-                    let then = reading.then(listed, &row).await?;
-                    laid_over(&now, then.as_ref(), &row, &mut faults)
+                    let then = reading.exported(listed, &row).await?;
+                    merge_row(&now, then.as_ref(), &row, &mut faults)
                 }
                 None => {
-                    if reading.then(listed, &row).await?.is_some() {
+                    if reading.exported(listed, &row).await?.is_some() {
                         let problem = format!(
-                            "{} {name} was deleted since this was exported; leave the row out, or make it again with --overwrite",
+                            "{} {name} was deleted since the export; remove the row, or pass --overwrite to create it again",
                             listed.kind
                         );
                         faults.push(Fault { row: row.number, column: String::new(), problem });
@@ -176,9 +175,9 @@ impl Source {
                     self.file,
                     ORDER.join(", ")
                 ))
-                .hint("\"groundplane apply -f\" takes every kind that the server has")
+                .hint("use \"groundplane apply -f\" for other kinds")
             })?;
-            reading.know(listed).await?;
+            reading.load(listed).await?;
             let object = as_written(&manifest.object);
             desired.push(Desired { object, file: manifest.place(), row: None });
         }
@@ -188,14 +187,16 @@ impl Source {
     fn faulty(&self, faults: &[Fault]) -> Failure {
         let mut told: Vec<Failure> =
             faults.iter().map(|fault| Failure::other(format!("{} {fault}", self.file))).collect();
-        told.push(Failure::Bare("nothing was changed".to_owned()));
+        told.push(Failure::Bare(
+            "nothing was imported; fix the errors above and run the command again".to_owned(),
+        ));
         Failure::Several(told)
     }
 }
 
-/// An object with what a row says of it: given cells are set, empty ones cleared, the rest stays. A cell that is as it was
-/// exported says nothing; one that was edited while somebody else changed the field is a conflict.
-fn laid_over(now: &Object, then: Option<&Object>, row: &Row, faults: &mut Vec<Fault>) -> Object {
+/// Merges a row into an object: cells set fields, empty cells clear them, fields without a column keep their value. A cell
+/// that equals the exported value changes nothing; an edited cell whose field somebody else changed is a conflict.
+fn merge_row(now: &Object, then: Option<&Object>, row: &Row, faults: &mut Vec<Fault>) -> Object {
     let mut object = now.clone();
     for (column, cell) in &row.given {
         if row.is_so(now, column, cell) || then.is_some_and(|then| row.is_so(then, column, cell)) {
@@ -204,7 +205,7 @@ fn laid_over(now: &Object, then: Option<&Object>, row: &Row, faults: &mut Vec<Fa
         let (is, was) = (bulk::text(now, column), then.map(|then| bulk::text(then, column)));
         if let Some(was) = was.filter(|was| *was != is) {
             let problem = format!(
-                "it is to be {cell:?} and was {was:?}, but somebody has made it {is:?} since; write {is:?} to leave it so, or --overwrite"
+                "conflict: the file changes {was:?} to {cell:?}, but the field was changed to {is:?} since the export; enter {is:?} to keep it, or pass --overwrite"
             );
             faults.push(Fault { row: row.number, column: column.clone(), problem });
             continue;
@@ -214,9 +215,9 @@ fn laid_over(now: &Object, then: Option<&Object>, row: &Row, faults: &mut Vec<Fa
     object
 }
 
-/// The files of a folder that can be imported, by name.
+/// The import files of a directory, sorted by name.
 fn inside(folder: &str) -> Result<Vec<String>, Failure> {
-    let failed = |error| Failure::other(format!("reading the folder {folder}: {error}"));
+    let failed = |error| Failure::other(format!("cannot read the directory {folder}: {error}"));
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -226,8 +227,8 @@ fn inside(folder: &str) -> Result<Vec<String>, Failure> {
     }
     files.sort();
     match files.is_empty() {
-        true => Err(Failure::other(format!("there is nothing to import in {folder}"))
-            .hint("files of a folder are taken by their ending: .csv, .yaml, .yml, .json")),
+        true => Err(Failure::other(format!("no files to import in {folder}"))
+            .hint("import reads .csv, .yaml, .yml and .json files of a directory")),
         false => Ok(files),
     }
 }
@@ -236,16 +237,16 @@ fn ends_in(path: &Path, ends: &[&str]) -> bool {
     path.extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
-/// No object may be told of twice.
-pub fn told_once(desired: &[Desired]) -> Result<(), Failure> {
+/// Fails if an object occurs twice.
+pub fn check_unique(desired: &[Desired]) -> Result<(), Failure> {
     let mut seen: BTreeMap<(String, String), &Desired> = BTreeMap::new();
     for one in desired {
         if let Some(first) = seen.insert(one.key(), one) {
             let (kind, name) = one.key();
             return Err(Failure::other(format!(
-                "{kind} {name} is in {} and in {}; leave one of them out",
-                first.place(),
-                one.place()
+                "{kind} {name} is in both {} and {}; remove one of them",
+                first.position(),
+                one.position()
             )));
         }
     }
@@ -253,20 +254,20 @@ pub fn told_once(desired: &[Desired]) -> Result<(), Failure> {
 }
 
 impl Desired {
-    /// `racks.csv row 4`, or the file and line.
-    pub fn place(&self) -> String {
+    /// The position in the file: `racks.csv row 4`, or file and line.
+    pub fn position(&self) -> String {
         self.row.map_or_else(|| self.file.clone(), |row| format!("{} row {row}", self.file))
     }
 
-    /// What is wrong, with its place.
-    pub fn told(&self, field: &str, message: &str) -> String {
+    /// An error message with its position.
+    pub fn error(&self, field: &str, message: &str) -> String {
         let (kind, name) = self.key();
-        // The object is named already.
+        // The position names the object already.
         let message = message.strip_prefix(&format!("{kind} {name}: ")).unwrap_or(message);
         match (field, self.row) {
-            ("", _) => format!("{}: {kind} {name}: {message}", self.place()),
-            (field, Some(_)) => format!("{}, column {field}: {message}", self.place()),
-            (field, None) => format!("{}: {kind} {name}: {field}: {message}", self.place()),
+            ("", _) => format!("{}: {kind} {name}: {message}", self.position()),
+            (field, Some(_)) => format!("{}, column {field}: {message}", self.position()),
+            (field, None) => format!("{}: {kind} {name}: {field}: {message}", self.position()),
         }
     }
 }
@@ -285,7 +286,7 @@ mod tests {
         let kind = kind_of(kinds::named("racks").unwrap()).unwrap();
         let rows = bulk::read(&kind, sheet).unwrap();
         let mut faults = Vec::new();
-        let object = laid_over(now, then, &rows[0], &mut faults);
+        let object = merge_row(now, then, &rows[0], &mut faults);
         match faults.first() {
             Some(fault) => Err(fault.to_string()),
             None => Ok(object),
@@ -305,7 +306,7 @@ mod tests {
         let (then, now) = (rack("A", ""), rack("B", ""));
         assert_eq!(
             laid(Some(&then), &now, "name,revision,spec.row\nr1,7,C\n").unwrap_err(),
-            "row 2, column spec.row: it is to be \"C\" and was \"A\", but somebody has made it \"B\" since; write \"B\" to leave it so, or --overwrite"
+            "row 2, column spec.row: conflict: the file changes \"A\" to \"C\", but the field was changed to \"B\" since the export; enter \"B\" to keep it, or pass --overwrite"
         );
         assert_eq!(laid(Some(&then), &now, "name,revision,spec.row\nr1,7,B\n"), Ok(now));
     }

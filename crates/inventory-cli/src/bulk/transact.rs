@@ -1,4 +1,4 @@
-//! Many objects as one commit: tried first, then done, and what is wrong told object by object.
+//! Sends many objects as one transaction, and reports errors per object.
 
 use cli::{Ask, Client, Failure};
 use http::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/apis/groundplane.dev/v1alpha1/transactions";
 
-/// What is to be done together.
+/// A transaction request.
 pub struct Transaction<'a> {
     pub items: &'a [Value],
     pub field_manager: &'a str,
@@ -15,7 +15,7 @@ pub struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    /// Tries it, or does it. What is wrong with objects stands in the answer.
+    /// Sends it, as a dry run or for real. Errors of objects are in the answer.
     pub async fn send(&self, client: &Client, is_real: bool) -> Result<Value, Failure> {
         let mut spec = json!({"fieldManager": self.field_manager, "force": self.force, "items": self.items});
         if let Some(message) = self.message {
@@ -28,7 +28,7 @@ impl Transaction<'_> {
             .json(&body);
         match client.value(&ask).await {
             Ok(answer) => Ok(answer["status"].clone()),
-            // Told by item, as a rehearsal tells it.
+            // Reported per item, as a dry run does.
             Err(failure) => match failure.refusal().map(|refusal| by_item(refusal.causes())) {
                 Some(items) if !items.is_empty() => Ok(json!({"items": items})),
                 _ => Err(failure.without("transactions")),
@@ -52,7 +52,7 @@ fn by_item<'a>(causes: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     causes.filter_map(item).collect()
 }
 
-/// What is wrong with each object that can't be written: its index, the field and the sentence are handed to `told`.
+/// The errors of all items; `told` formats one from the item's index, the field and the message.
 pub fn failures(status: &Value, told: impl Fn(usize, &str, &str) -> Failure) -> Vec<Failure> {
     let mut failures = Vec::new();
     for item in status["items"].as_array().into_iter().flatten().filter(|item| item["result"] == "failed") {
@@ -70,13 +70,12 @@ pub fn failures(status: &Value, told: impl Fn(usize, &str, &str) -> Failure) -> 
     failures
 }
 
-/// Fails with all of it, if there is any.
-pub fn refused(mut failures: Vec<Failure>, count: usize, done: &str) -> Result<(), Failure> {
+/// Fails if there are errors.
+pub fn refused(mut failures: Vec<Failure>, done: &str) -> Result<(), Failure> {
     if failures.is_empty() {
         return Ok(());
     }
-    let objects = if count == 1 { "object" } else { "objects" };
     failures
-        .push(Failure::Bare(format!("{count} {objects} can't be {done} as they are; nothing was changed")));
+        .push(Failure::Bare(format!("nothing was {done}; fix the errors above and run the command again")));
     Err(Failure::Several(failures))
 }

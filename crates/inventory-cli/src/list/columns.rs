@@ -1,35 +1,35 @@
-//! What is shown of each kind: the columns of the original, and for `-o wide` what ours adds.
+//! The columns of each kind: those of `datumctl inventory`, and additional ones for `-o wide`.
 
 use serde_json::Value;
 
 use super::Listed;
 use super::filter::Filter;
 
-/// A column: its heading, and where its text comes from.
+/// A column with its heading and the source of its cells.
 pub struct Column {
     pub head: &'static str,
     from: From,
 }
 
 enum From {
-    /// What stands at a path of the object.
+    /// The value at a path of the object.
     At(&'static str),
     /// A label.
     Label(&'static str),
     /// The status of the condition Ready, or its reason.
     Ready(&'static str),
-    /// Anything that takes more than one field.
-    Made(fn(&Value) -> String),
+    /// A computed value.
+    Computed(fn(&Value) -> String),
 }
 
 impl Column {
-    /// Its text for an object; `<none>` when there is none.
+    /// The text of a cell; `<none>` if it is empty.
     pub fn cell(&self, object: &Value) -> String {
         let text = match &self.from {
             From::At(path) => at(object, path),
             From::Label(key) => object["metadata"]["labels"][*key].as_str().unwrap_or("").to_owned(),
             From::Ready(part) => ready(object, part),
-            From::Made(made) => made(object),
+            From::Computed(made) => made(object),
         };
         if text.is_empty() { "<none>".to_owned() } else { text }
     }
@@ -40,7 +40,7 @@ const fn field(head: &'static str, path: &'static str) -> Column {
 }
 
 const fn made(head: &'static str, made: fn(&Value) -> String) -> Column {
-    Column { head, from: From::Made(made) }
+    Column { head, from: From::Computed(made) }
 }
 
 const NAME: Column = field("NAME", "metadata.name");
@@ -53,13 +53,13 @@ const LIFECYCLE: Column = field("LIFECYCLE", "spec.lifecycle");
 const WATTS: Column = field("WATTS", "spec.drawnWatts");
 const PLACEMENT: Column = made("PLACEMENT", placement);
 
-/// All kinds, in the order of the help.
+/// All kinds, in the order of the help text.
 pub static ALL: [Listed; 12] = [
     Listed {
         kind: "Provider",
         plural: "providers",
         aliases: &["provider"],
-        about: "List who runs facilities, circuits and clouds",
+        about: "List providers of sites, circuits and virtual machines",
         example: "providers --type transit -o wide",
         filters: &[Filter::Type],
         columns: &[NAME, field("DISPLAY", "spec.displayName"), field("TYPE", "spec.type"), READY],
@@ -73,7 +73,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Region",
         plural: "regions",
         aliases: &["region"],
-        about: "List the parts of the world that sites are in",
+        about: "List regions",
         example: "regions -o yaml",
         filters: &[],
         columns: &[NAME, field("DISPLAY", "spec.displayName"), READY],
@@ -87,7 +87,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Site",
         plural: "sites",
         aliases: &["site"],
-        about: "List facilities, zones, edges and virtual locations",
+        about: "List sites: data centers, availability zones, edge and virtual locations",
         example: "sites --region eu-central --provider equinix",
         filters: &[Filter::Region, Filter::Provider, Filter::Type],
         columns: &[
@@ -120,7 +120,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Node",
         plural: "nodes",
         aliases: &["node"],
-        about: "List hosts",
+        about: "List nodes (hosts)",
         example: "nodes --site fra1 --rack fra1-a01",
         filters: &[
             Filter::Region,
@@ -146,7 +146,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Rack",
         plural: "racks",
         aliases: &["rack"],
-        about: "List racks; \"rack show\" draws them",
+        about: "List racks; see \"rack show\" for elevations",
         example: "racks --site fra1 --row A -o wide",
         filters: &[Filter::Region, Filter::Site, Filter::Cage, Filter::Row, Filter::Lifecycle],
         columns: &[
@@ -172,7 +172,7 @@ pub static ALL: [Listed; 12] = [
         kind: "NetworkDevice",
         plural: "networkdevices",
         aliases: &["networkdevice", "nd"],
-        about: "List routers, switches, firewalls, panels and PDUs",
+        about: "List network devices: routers, switches, firewalls, patch panels, PDUs",
         example: "networkdevices --site fra1 --role leaf",
         filters: &[
             Filter::Region,
@@ -197,7 +197,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Port",
         plural: "ports",
         aliases: &["port"],
-        about: "List the ports of devices and racks; \"trace\" follows one",
+        about: "List ports of devices and racks; see \"trace\"",
         example: "ports --device fra1-a01-leaf1 --type optical",
         filters: &[Filter::Region, Filter::Site, Filter::Rack, Filter::Device, Filter::Type],
         columns: &[
@@ -239,7 +239,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Circuit",
         plural: "circuits",
         aliases: &["circuit"],
-        about: "List what providers connect",
+        about: "List provider circuits",
         example: "circuits --provider arelion",
         filters: &[Filter::Provider, Filter::Type],
         columns: &[
@@ -258,7 +258,7 @@ pub static ALL: [Listed; 12] = [
         kind: "Link",
         plural: "links",
         aliases: &["link"],
-        about: "List what connects assets, and how well",
+        about: "List network links between sites, clusters and network devices",
         example: "links --type physical",
         filters: &[Filter::Type],
         columns: &[
@@ -331,7 +331,7 @@ fn end(reference: &Value) -> String {
     }
 }
 
-/// All ends of a cable but the first: one, unless it is a breakout.
+/// All endpoints of a cable but the first.
 fn far_ends(cable: &Value) -> String {
     let ends = cable["spec"]["endpoints"].as_array().into_iter().flatten().skip(1);
     ends.map(|end| at(end, "name")).collect::<Vec<String>>().join(",")

@@ -1,9 +1,9 @@
-//! What lists are filtered by, and how the server is asked for it: by labels and fields that it has indexes of.
+//! The filter flags of list commands, and the label and field selectors that they become.
 
 use clap::Arg;
 use inventory::topology;
 
-/// What a list is filtered by.
+/// A filter flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     Region,
@@ -21,7 +21,7 @@ pub enum Filter {
     Host,
 }
 
-/// All of them.
+/// All filter flags.
 pub const ALL: [Filter; 13] = [
     Filter::Region,
     Filter::Site,
@@ -38,7 +38,7 @@ pub const ALL: [Filter; 13] = [
     Filter::Host,
 ];
 
-/// The words of types, roles and lifecycles, which may be written in any case.
+/// The values of types, roles and lifecycle stages, which are accepted in any case.
 const WORDS: [&str; 40] = [
     "Power",
     "Serial",
@@ -83,7 +83,7 @@ const WORDS: [&str; 40] = [
 ];
 
 impl Filter {
-    /// The flag without its dashes.
+    /// The name of the flag, without dashes.
     pub fn name(self) -> &'static str {
         match self {
             Filter::Region => "region",
@@ -105,26 +105,26 @@ impl Filter {
     /// The flag.
     pub fn flag(self) -> Arg {
         let (value, help) = match self {
-            Filter::Region => ("REGION", "Only those in this region."),
-            Filter::Site => ("SITE", "Only those at this site."),
-            Filter::Cluster => ("CLUSTER", "Only those of this cluster of the inventory."),
-            Filter::Rack => ("RACK", "Only those in this rack."),
-            Filter::Cage => ("CAGE", "Only those in this cage."),
-            Filter::Row => ("ROW", "Only those in this row."),
-            Filter::Provider => ("PROVIDER", "Only those of this provider."),
-            Filter::Device => ("DEVICE", "Only those on this node, network device or rack."),
-            Filter::Type => ("WORD", "Only those of this type, in any case."),
-            Filter::Role => ("WORD", "Only those with this role, in any case."),
+            Filter::Region => ("REGION", "List only objects in this region."),
+            Filter::Site => ("SITE", "List only objects at this site."),
+            Filter::Cluster => ("CLUSTER", "List only objects of this inventory cluster."),
+            Filter::Rack => ("RACK", "List only objects in this rack."),
+            Filter::Cage => ("CAGE", "List only racks in this cage."),
+            Filter::Row => ("ROW", "List only racks in this row."),
+            Filter::Provider => ("PROVIDER", "List only objects of this provider."),
+            Filter::Device => ("DEVICE", "List only ports of this node, network device or rack."),
+            Filter::Type => ("VALUE", "List only objects of this type, ignoring case."),
+            Filter::Role => ("VALUE", "List only objects with this role, ignoring case."),
             Filter::Lifecycle => {
-                ("WORD", "Only those in this state of life, in any case: planned, active, failed…")
+                ("VALUE", "List only objects in this lifecycle stage, such as planned or active.")
             }
-            Filter::Port => ("PORT", "Only those that end at this port."),
-            Filter::Host => ("NODE", "Only those on this node."),
+            Filter::Port => ("PORT", "List only cables in this port."),
+            Filter::Host => ("NODE", "List only virtual machines on this node."),
         };
         Arg::new(self.name()).long(self.name()).value_name(value).help(help)
     }
 
-    /// How the server is asked for it.
+    /// Adds the selector for a value.
     pub fn select(self, kind: &str, value: &str, labels: &mut Vec<String>, fields: &mut Vec<String>) {
         let escaped = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
         if let Some(label) = self.label(kind) {
@@ -135,7 +135,7 @@ impl Filter {
         fields.push(format!("{}={}", self.field(kind), word.copied().unwrap_or(&escaped)));
     }
 
-    /// The label that says where things are which do not say it themselves.
+    /// The topology label to select by, for kinds without a field for it.
     fn label(self, kind: &str) -> Option<&'static str> {
         match (self, kind) {
             (Filter::Region, _) => Some(topology::REGION),

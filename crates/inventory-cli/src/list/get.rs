@@ -1,11 +1,11 @@
-//! `groundplane inventory get KIND`: a list by the name of its kind, in any of its spellings.
+//! `groundplane inventory get KIND`: the list of a kind, by any of its names.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use cli::{Failure, Session};
 
 use super::{Arguments as ListArguments, common, filter};
 
-/// What was asked for.
+/// The arguments of the command.
 #[derive(Debug)]
 pub struct Arguments {
     kind: String,
@@ -22,13 +22,13 @@ Examples:
 impl Args for Arguments {
     fn augment_args(command: Command) -> Command {
         command
-            .about("List objects of a kind, with that kind's filters")
+            .about("List objects of a kind; accepts the filters of that kind")
             .after_help(EXAMPLES)
             .arg(
                 Arg::new("kind")
                     .value_name("KIND")
                     .required(true)
-                    .help("The kind, singular or plural, in any case; also vm, vms, nd."),
+                    .help("Kind, singular or plural, ignoring case. Short names: vm, vms, nd."),
             )
             .args(filter::ALL.iter().map(|filter| filter.flag()))
             .args(common())
@@ -59,7 +59,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             let own: Vec<String> = listed.filters.iter().map(|own| format!("--{}", own.name())).collect();
             let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
             return Err(Failure::usage(format!("unknown flag: --{}", filter.name()))
-                .hint(format!("{} are filtered by: {own}", listed.plural)));
+                .hint(format!("filters of {}: {own}", listed.plural)));
         }
     }
     super::run(ListArguments::read(listed, listed.filters, &arguments.matches), session).await

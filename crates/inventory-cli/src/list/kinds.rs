@@ -1,4 +1,4 @@
-//! `groundplane inventory kinds`: which kinds there are, and what they are called.
+//! `groundplane inventory kinds`: the inventory kinds and their aliases.
 
 use cli::{Failure, Session};
 use serde_json::json;
@@ -6,16 +6,16 @@ use serde_json::json;
 use super::{Listed, all};
 use crate::output::{self, Form};
 
-/// Show the kinds of the inventory, and what else they are called.
+/// List the inventory kinds and their aliases.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane inventory kinds\n  groundplane inventory kinds -o json")]
 pub struct Arguments {
-    /// The form: table, json, yaml, name.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: table, json, yaml, name.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
-/// Prints them.
+/// Prints the kinds.
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<(), Failure> {
     match Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml, Form::Name])? {
         Form::Name => {
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<(), Failure> 
     }
 }
 
-/// The kind that a word means: singular or plural, in any case.
+/// The kind with this name: singular, plural or alias, ignoring case.
 pub fn named(word: &str) -> Result<&'static Listed, Failure> {
     let lower = word.trim().to_lowercase();
     let means = |listed: &&Listed| {

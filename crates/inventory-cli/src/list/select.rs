@@ -1,4 +1,5 @@
-//! Objects of a kind by labels and fields, page by page, from servers with an index of those fields and from servers without.
+//! Lists objects of a kind by label and field selectors, in pages. Filters on the client if the server does not support the
+//! field selector.
 
 use std::borrow::Cow;
 
@@ -9,44 +10,44 @@ use serde_json::Value;
 
 use crate::output::ROOT;
 
-/// How many objects are asked for at once.
+/// Page size.
 const PAGE: &str = "500";
 
-/// Which objects of a kind.
+/// Selects objects of a kind.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// The kind, in the plural.
+    /// Plural of the kind.
     pub plural: &'static str,
-    /// The labels they have.
+    /// Label selector.
     pub labels: Option<String>,
-    /// The fields they have.
+    /// Field selector.
     pub fields: Option<String>,
-    /// When.
+    /// Point in time.
     pub as_of: Option<String>,
 }
 
-/// What was found.
+/// The selected objects.
 pub struct Found {
-    /// The objects, by name.
+    /// The objects, sorted by name.
     pub items: Vec<Value>,
-    /// The revision at which all of them were so.
+    /// The revision of the list.
     pub revision: String,
 }
 
 impl Selection {
-    /// All of a kind.
+    /// Selects all objects of a kind.
     pub fn all(plural: &'static str) -> Selection {
         Selection { plural, ..Selection::default() }
     }
 
-    /// All of them.
+    /// Lists the objects.
     pub async fn every(&self, client: &Client) -> Result<Found, Failure> {
         self.found(client).await.map_err(|failure| {
             failure.during(&format!("could not list {}", self.plural)).without("inventory")
         })
     }
 
-    /// All of them, or why not in the server's own words.
+    /// Lists the objects; errors are the server's own.
     pub async fn found(&self, client: &Client) -> Result<Found, Failure> {
         match self.asked(client, self.fields.as_deref()).await {
             Err(failure) if self.fields.is_some() && is_without_that_field(&failure) => {
@@ -86,7 +87,7 @@ impl Selection {
         }
     }
 
-    /// Those of all objects that have the fields.
+    /// Filters a list by the field selector on the client.
     fn picked(&self, found: Result<Found, Failure>) -> Result<Found, Failure> {
         let Found { items, revision } = found?;
         let fields = FieldSelector::parse(self.fields.as_deref().unwrap_or("")).map_err(Failure::usage)?;
@@ -103,7 +104,7 @@ impl Selection {
     }
 }
 
-/// Whether a server has no index of the field: a kind that is only defined there, as at a stock Milo, selects by its name alone.
+/// Whether the server does not support the field selector, like a stock apiserver for a CRD.
 fn is_without_that_field(failure: &Failure) -> bool {
     failure.refusal().is_some_and(|refusal| {
         refusal.code() == 400 && refusal.message().contains("field label not supported")

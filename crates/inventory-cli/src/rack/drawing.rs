@@ -1,14 +1,14 @@
-//! Racks in text: a column of units for each side, as many racks beside each other as fit.
+//! Rack elevations as text, as many racks side by side as fit.
 
 use inventory::kinds::placement::{Face, Footprint};
-use inventory::questions::elevation::{Elevation, Feed, Mounted};
+use inventory::questions::elevation::{Elevation, Feed, MountedDevice};
 
-/// The width that is drawn for where nobody looks.
+/// Width of the drawing when stdout is not a terminal.
 const IN_A_PIPE: usize = 120;
-/// No side is narrower, and none wider.
+/// Minimum and maximum width of a face.
 const NARROWEST: usize = 12;
 const WIDEST: usize = 30;
-/// What stands between two racks.
+/// Gap between two racks.
 const BETWEEN: usize = 3;
 
 const BLUE: &str = "\u{1b}[34m";
@@ -18,18 +18,18 @@ const RED: &str = "\u{1b}[31m";
 const DIM: &str = "\u{1b}[2m";
 const BOLD: &str = "\u{1b}[1m";
 
-/// How racks are drawn.
+/// Drawing options.
 pub struct Drawing {
     pub front: bool,
     pub rear: bool,
     pub width: Option<usize>,
     pub has_colours: bool,
-    /// Devices in slots, serials and watts below it.
+    /// Lists all devices with units and watts below the rack.
     pub is_wide: bool,
 }
 
 impl Drawing {
-    /// Racks side by side, those that do not fit below.
+    /// Draws racks side by side, in several bands if needed.
     pub fn of(&self, racks: &[Elevation]) -> String {
         let (side, in_a_band) = self.layout(racks.len());
         let bands: Vec<String> = racks.chunks(in_a_band).map(|band| self.band(band, side)).collect();
@@ -40,12 +40,12 @@ impl Drawing {
         usize::from(self.front) + usize::from(self.rear)
     }
 
-    /// How wide a side is, and how many racks stand beside each other.
+    /// Width of a face and number of racks per band.
     fn layout(&self, racks: usize) -> (usize, usize) {
         let whole = self.width.unwrap_or(IN_A_PIPE);
         let wide = |side: usize| 4 + self.sides() * (side + 1);
         let fit = |side: usize| (whole + BETWEEN) / (wide(side) + BETWEEN);
-        // All in one band if narrow ones do; else as many as are easily read.
+        // All in one band if narrow faces suffice; else as many as remain readable.
         let in_a_band = if fit(NARROWEST) >= racks { racks.max(1) } else { fit(20).max(1) };
         let side = (NARROWEST..=WIDEST).rev().find(|side| fit(*side) >= in_a_band);
         (side.unwrap_or(NARROWEST), in_a_band)
@@ -76,7 +76,7 @@ impl Drawing {
             });
             lines.push(racks.collect::<Vec<String>>().join(&" ".repeat(BETWEEN)).trim_end().to_owned());
         }
-        // One rack has the line for itself.
+        // A single rack may use the whole line.
         let room = if racks.len() == 1 { self.width.unwrap_or(IN_A_PIPE) } else { wide };
         let feet: Vec<Vec<(String, &str)>> =
             racks.iter().map(|rack| foot(rack, self.is_wide, room)).collect();
@@ -121,7 +121,7 @@ fn title(rack: &Elevation, most: usize) -> String {
     )
 }
 
-/// The first of several ways to say something that fits, or as much of the shortest as does.
+/// The first text that fits, or the last one cut off.
 fn fitting<const N: usize>(most: usize, tries: [String; N]) -> String {
     let fits = tries.iter().find(|text| text.chars().count() <= most);
     cut(fits.or(tries.last()).map_or("", String::as_str), most)
@@ -138,14 +138,14 @@ fn unit_text<'a>(rack: &Elevation, unit: i32, face: Face, side: usize) -> (Strin
         .iter()
         .find(|kept| Footprint { start: kept.start, end: kept.end, face: kept.face }.takes(unit, face));
     match kept {
-        Some(kept) if unit == kept.end => (cut(&format!("┊kept: {}", kept.name), side), YELLOW),
+        Some(kept) if unit == kept.end => (cut(&format!("┊reserved: {}", kept.name), side), YELLOW),
         Some(_) => ("┊".to_owned(), YELLOW),
         None => ("·".to_owned(), DIM),
     }
 }
 
-/// What is written on a device, as much of it as fits: what tells it apart goes last.
-fn label(rack: &Elevation, device: &Mounted, most: usize) -> String {
+/// The label of a device, shortened to fit; the distinguishing suffix is kept longest.
+fn label(rack: &Elevation, device: &MountedDevice, most: usize) -> String {
     let about = device.about.as_ref().map_or(String::new(), |about| format!(" ({about})"));
     let short = device.name.strip_prefix(rack.rack.as_str()).filter(|rest| rest.starts_with('-'));
     let tries = [
@@ -158,12 +158,12 @@ fn label(rack: &Elevation, device: &Mounted, most: usize) -> String {
     fits.unwrap_or_else(|| cut(&device.name, most))
 }
 
-/// Space and power, below a rack.
+/// The lines below a rack: space and power.
 fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static str)> {
     let (front, rear, run) = (rack.free_front, rack.free_rear, rack.largest_free);
     let free = [
-        format!("Free {front}U front, {rear}U rear; {run}U in a row"),
-        format!("Free {front}U/{rear}U, {run}U in a row"),
+        format!("Free {front}U front, {rear}U rear; {run}U contiguous"),
+        format!("Free {front}U/{rear}U, {run}U contiguous"),
         format!("Free {front}U/{rear}U"),
     ];
     let mut lines = vec![(fitting(most, free), "")];
@@ -172,7 +172,7 @@ fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static s
         Some(budget) => (used("Power", power.drawn, budget, most), over(power.drawn, budget)),
         None => {
             let known = format!("Power {} W", power.drawn);
-            (fitting(most, [format!("{known}; its feeds' rating is not known"), known]), "")
+            (fitting(most, [format!("{known}; feed rating unknown"), known]), "")
         }
     });
     lines.extend(power.feeds.iter().map(|Feed { name, usable, drawn }| match usable {
@@ -193,7 +193,7 @@ fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static s
     lines
 }
 
-/// `Power 3120 of 9000 W  35 %  ███░░░░░░░`, or less of it.
+/// `Power 3120 of 9000 W  35 %  ███░░░░░░░`, shortened to fit.
 fn used(what: &str, drawn: i64, usable: i64, most: usize) -> String {
     let percent = if usable > 0 { drawn.saturating_mul(100) / usable } else { 0 };
     let filled = usize::try_from((percent / 10).clamp(0, 10)).unwrap_or(0);
@@ -255,10 +255,10 @@ mod tests {
 r1 (fra1) 4U
   U FRONT                          REAR
   4 ·                              ·
-  3 ▌leaf                          ┊kept: db
+  3 ▌leaf                          ┊reserved: db
   2 ▌r1-node01 (compute)           ▌r1-node01 (compute)
   1 ▌                              ▌
-Free 1U front, 2U rear; 1U in a row
+Free 1U front, 2U rear; 1U contiguous
 Power 900 of 1000 W  90 %  █████████░
   A   1100 of 1000 W  110 %  ██████████
 "

@@ -1,8 +1,8 @@
-//! CSV as RFC 4180 has it: cells between commas, quoted where they hold a comma, a quote or a line break.
+//! CSV according to RFC 4180: cells that contain a comma, quote or line break are quoted.
 
 use super::Fault;
 
-/// A row as a line.
+/// Formats a row as a line.
 pub fn line(cells: &[String]) -> String {
     let quoted = cells.iter().map(|cell| match cell.contains([',', '"', '\n', '\r']) || is_formula(cell) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -11,12 +11,12 @@ pub fn line(cells: &[String]) -> String {
     quoted.collect::<Vec<String>>().join(",") + "\n"
 }
 
-/// Whether a spreadsheet would take a cell for a formula; quoted, most of them take it for text.
+/// Whether a spreadsheet would interpret a cell as a formula. Most treat it as text when quoted.
 fn is_formula(cell: &str) -> bool {
     cell.starts_with(['=', '+', '@'])
 }
 
-/// The rows of a text, each with the number that a spreadsheet gives it; empty ones are passed over.
+/// Parses rows with their spreadsheet row numbers. Empty rows are skipped.
 pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
     let text = text.trim_start_matches('\u{feff}');
     let between = separator(text);
@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
         }
     }
     if is_quoted {
-        let problem = "a quoted cell has no end; close it with \"".to_owned();
+        let problem = "unterminated quoted cell; close it with \"".to_owned();
         return Err(Fault { row: number, column: String::new(), problem });
     }
     if !cell.is_empty() || !cells.is_empty() {
@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Result<Vec<(usize, Vec<String>)>, Fault> {
     Ok(rows)
 }
 
-/// What stands between cells: a comma, or what spreadsheets write where the comma is that of numbers.
+/// The delimiter: a comma, or the semicolon or tab that spreadsheets write in locales with a decimal comma.
 fn separator(text: &str) -> char {
     let header = text.lines().next().unwrap_or_default();
     [',', ';', '\t'].into_iter().find(|separator| header.contains(*separator)).unwrap_or(',')

@@ -1,4 +1,4 @@
-//! Events: people and the activity log hear when an object becomes ready, or ceases to be.
+//! Events on Ready transitions, for users and the activity log.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,12 +11,12 @@ use super::status::Transition;
 const CONTROLLER: &str = "inventory.miloapis.com/inventory-controller";
 const LONGEST_NAME: usize = 253;
 
-/// Tells of a transition. That nobody hears of it is no reason not to go on.
+/// Emits an Event for a transition, best effort: a failure is logged and ignored.
 pub async fn tell(client: &Client, object: &Object, transition: &Transition) {
     if let Some(event) = Object::from_value(event(client, object, transition))
         && let Err(status) = client.create(event).await
     {
-        tracing::debug!(object = object.name(), %status, "an event could not be written");
+        tracing::debug!(object = object.name(), %status, "could not write the event");
     }
 }
 
@@ -61,7 +61,7 @@ fn event(client: &Client, object: &Object, transition: &Transition) -> Value {
     })
 }
 
-/// The end of a name that is too long.
+/// The last 253 characters of a name.
 fn ending(name: &str) -> String {
     let tail = &name[name.len().saturating_sub(LONGEST_NAME)..];
     tail.trim_start_matches(['.', '-']).to_owned()

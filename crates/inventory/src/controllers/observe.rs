@@ -1,4 +1,4 @@
-//! What there is to see about an object, given what it refers to. Nothing here writes.
+//! Computes status and topology labels of an object from the objects that it refers to. Read-only.
 
 use std::collections::BTreeMap;
 
@@ -12,78 +12,78 @@ use crate::kinds::{self};
 use crate::power;
 use crate::topology::{ALL, CLUSTER, RACK, REGION, SITE, SITE_TYPE};
 
-/// What was seen.
+/// The computed status of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observed {
-    /// Whether it is ready.
-    pub ready: Found,
-    /// What else there is to say.
-    pub conditions: Vec<Found>,
-    /// The topology labels that it should have, or not; nothing while something is missing.
+pub struct Observation {
+    /// The condition `Ready`.
+    pub ready: ConditionState,
+    /// All other conditions.
+    pub conditions: Vec<ConditionState>,
+    /// The topology labels to set or remove; `None` while a reference is unresolved.
     pub labels: Option<Labels>,
-    /// Of a node: whether it is at work.
+    /// The phase, for nodes.
     pub phase: Option<Phase>,
 }
 
-/// Labels that should be there with a value, or not be there.
+/// Labels to set (`Some`) or to remove (`None`).
 pub type Labels = BTreeMap<&'static str, Option<String>>;
 
-/// One thing that was looked at.
+/// The computed state of one condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// What it is about.
+pub struct ConditionState {
+    /// Type of the condition.
     pub kind: String,
-    /// Whether it holds.
+    /// Whether its status is True.
     pub holds: bool,
-    /// Why, in a word.
+    /// Its reason.
     pub reason: String,
-    /// Why, for people.
+    /// Its message.
     pub message: String,
 }
 
-impl Found {
-    /// It holds.
-    pub fn holds(kind: &str, reason: &str, message: String) -> Found {
-        Found { kind: kind.to_owned(), holds: true, reason: reason.to_owned(), message }
+impl ConditionState {
+    /// With status True.
+    pub fn holds(kind: &str, reason: &str, message: String) -> ConditionState {
+        ConditionState { kind: kind.to_owned(), holds: true, reason: reason.to_owned(), message }
     }
 
-    /// It does not.
-    pub fn fails(kind: &str, reason: &str, message: String) -> Found {
-        Found { holds: false, ..Found::holds(kind, reason, message) }
+    /// With status False.
+    pub fn fails(kind: &str, reason: &str, message: String) -> ConditionState {
+        ConditionState { holds: false, ..ConditionState::holds(kind, reason, message) }
     }
 
-    /// An object of this kind is ready.
-    pub fn accepted(kind: &str) -> Found {
-        Found::holds("Ready", "Accepted", format!("{kind} accepted"))
+    /// `Ready=True` with reason `Accepted`.
+    pub fn accepted(kind: &str) -> ConditionState {
+        ConditionState::holds("Ready", "Accepted", format!("{kind} accepted"))
     }
 }
 
-/// What there is to see about an object; nothing for kinds that nobody looks after.
-pub fn observe(object: &Object, look: &dyn Look) -> Option<Observed> {
+/// Computes the status of an object; `None` for kinds of other groups.
+pub fn observe(object: &Object, look: &dyn Look) -> Option<Observation> {
     let group = krm::kind::split_api_version(object.api_version()).0;
     if group == graph::GROUP {
-        return Some(of_graph(object, look));
+        return Some(observe_graph(object, look));
     }
     if group != kinds::GROUP {
         return None;
     }
-    let around = Around { object, look };
+    let observer = Observer { object, look };
     let seen = match object.kind() {
-        "Site" => around.site(),
-        "Rack" => around.rack(),
-        "Cluster" => around.cluster(),
-        "Node" => return Some(around.node()),
-        "NetworkDevice" => around.network_device(),
-        "Link" => return Some(around.link()),
-        "Port" => around.port(),
-        "Cable" => return Some(around.cable()),
-        "Circuit" => return Some(around.circuit()),
-        "VirtualMachine" => around.virtual_machine(),
+        "Site" => observer.site(),
+        "Rack" => observer.rack(),
+        "Cluster" => observer.cluster(),
+        "Node" => return Some(observer.node()),
+        "NetworkDevice" => observer.network_device(),
+        "Link" => return Some(observer.link()),
+        "Port" => observer.port(),
+        "Cable" => return Some(observer.cable()),
+        "Circuit" => return Some(observer.circuit()),
+        "VirtualMachine" => observer.virtual_machine(),
         _ => Ok(Labels::new()),
     };
     let mut observed = match seen {
-        Ok(labels) => Observed { labels: Some(labels), ..around.accepted() },
-        Err((reason, message)) => around.missing(reason, message),
+        Ok(labels) => Observation { labels: Some(labels), ..observer.accepted() },
+        Err((reason, message)) => observer.missing(reason, message),
     };
     if object.kind() == "Rack" {
         observed.conditions.extend(power::within_rating(object, look));
@@ -91,30 +91,30 @@ pub fn observe(object: &Object, look: &dyn Look) -> Option<Observed> {
     Some(observed)
 }
 
-/// Why something is missing: a word, and a sentence.
+/// Reason and message of an unresolved reference.
 type Missing = (&'static str, String);
 
-struct Around<'a> {
+struct Observer<'a> {
     object: &'a Object,
     look: &'a dyn Look,
 }
 
-impl Around<'_> {
+impl Observer<'_> {
     fn text(&self, path: &str) -> &str {
         text(self.object, path)
     }
 
-    fn accepted(&self) -> Observed {
-        Observed {
-            ready: Found::accepted(self.object.kind()),
+    fn accepted(&self) -> Observation {
+        Observation {
+            ready: ConditionState::accepted(self.object.kind()),
             conditions: Vec::new(),
             labels: None,
             phase: None,
         }
     }
 
-    fn missing(&self, reason: &str, message: String) -> Observed {
-        Observed { ready: Found::fails("Ready", reason, message), ..self.accepted() }
+    fn missing(&self, reason: &str, message: String) -> Observation {
+        Observation { ready: ConditionState::fails("Ready", reason, message), ..self.accepted() }
     }
 
     fn find(&self, plural: &str, name: &str) -> Option<std::sync::Arc<Object>> {
@@ -122,7 +122,7 @@ impl Around<'_> {
         self.look.get(&Address { group, plural, namespace: String::new(), name })
     }
 
-    /// What a field refers to, or that it is not there; nothing when the field is empty.
+    /// Resolves a reference; `None` when the field is empty.
     fn target(
         &self,
         path: &str,
@@ -160,7 +160,7 @@ impl Around<'_> {
         Ok(labels)
     }
 
-    /// Region and site are those of the device's own site: its cluster may span several.
+    /// Region and site come from the device's own site, because its cluster may span several.
     fn of_device(&self, mut labels: Labels, cluster: &str) -> Labels {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         labels.insert(CLUSTER, text(self.text(cluster)));
@@ -168,7 +168,7 @@ impl Around<'_> {
         labels
     }
 
-    /// A device in a slot is in the rack of the one that has the slot.
+    /// A device in a slot is in the rack of the device with the slot.
     fn rack_of_holder(&self) -> Option<String> {
         let plural = match self.text("spec.inSlot.deviceRef.kind") {
             "Node" => "nodes",
@@ -179,7 +179,7 @@ impl Around<'_> {
         holder.label(RACK).map(str::to_owned)
     }
 
-    fn node(&self) -> Observed {
+    fn node(&self) -> Observation {
         let cluster = "spec.assignment.clusterRef.name";
         let seen = self.region_of("spec.siteRef.name").and_then(|labels| {
             self.target(cluster, ("Cluster", "clusters", "ClusterNotFound"))?;
@@ -187,12 +187,12 @@ impl Around<'_> {
         });
         match seen {
             Err((reason, message)) => {
-                Observed { phase: Some(Phase::Unavailable), ..self.missing(reason, message) }
+                Observation { phase: Some(Phase::Unavailable), ..self.missing(reason, message) }
             }
             Ok(labels) => {
                 let is_assigned = !self.text(cluster).is_empty();
                 let phase = if is_assigned { Phase::Assigned } else { Phase::Unassigned };
-                Observed { labels: Some(labels), phase: Some(phase), ..self.accepted() }
+                Observation { labels: Some(labels), phase: Some(phase), ..self.accepted() }
             }
         }
     }
@@ -220,7 +220,7 @@ impl Around<'_> {
         Ok(host.map(|host| copied(&host)).unwrap_or_default())
     }
 
-    fn link(&self) -> Observed {
+    fn link(&self) -> Observation {
         let mut ends = Vec::new();
         for end in self.list("spec.endpoints") {
             let (kind, name) = (field(end, "kind"), field(end, "name"));
@@ -239,10 +239,10 @@ impl Around<'_> {
             ends.iter().all(|end| end.label(key) == Some(first)).then(|| first.to_owned())
         };
         let labels = [REGION, SITE].map(|key| (key, common(key)));
-        Observed { labels: Some(labels.into_iter().collect()), ..self.resolved("All endpoints resolved") }
+        Observation { labels: Some(labels.into_iter().collect()), ..self.resolved("All endpoints resolved") }
     }
 
-    fn cable(&self) -> Observed {
+    fn cable(&self) -> Observation {
         for end in self.list("spec.endpoints") {
             let name = field(end, "name");
             if self.find("ports", name).is_none() {
@@ -252,7 +252,7 @@ impl Around<'_> {
         self.resolved("All endpoints resolved")
     }
 
-    fn circuit(&self) -> Observed {
+    fn circuit(&self) -> Observation {
         let provider = self.target("spec.providerRef.name", ("Provider", "providers", "ProviderNotFound"));
         if let Err((reason, message)) = provider {
             return self.missing(reason, message);
@@ -273,24 +273,24 @@ impl Around<'_> {
         self.object.at(path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn resolved(&self, message: &str) -> Observed {
-        let found = Found::holds("EndpointsResolved", "Accepted", message.to_owned());
-        Observed { conditions: vec![found], ..self.accepted() }
+    fn resolved(&self, message: &str) -> Observation {
+        let found = ConditionState::holds("EndpointsResolved", "Accepted", message.to_owned());
+        Observation { conditions: vec![found], ..self.accepted() }
     }
 
-    fn unresolved(&self, message: String) -> Observed {
-        let found = Found::fails("EndpointsResolved", "EndpointNotFound", message.clone());
-        Observed { conditions: vec![found], ..self.missing("EndpointNotFound", message) }
+    fn unresolved(&self, message: String) -> Observation {
+        let found = ConditionState::fails("EndpointsResolved", "EndpointNotFound", message.clone());
+        Observation { conditions: vec![found], ..self.missing("EndpointNotFound", message) }
     }
 }
 
-fn of_graph(object: &Object, look: &dyn Look) -> Observed {
-    let around = Around { object, look };
+fn observe_graph(object: &Object, look: &dyn Look) -> Observation {
+    let observer = Observer { object, look };
     let (word, fits) = match object.kind() {
         "Node" => (
             "NodeTypeNotFound",
             read::<graph::Node>(object).map(|node| {
-                graph::node::fits(&node.spec, look.find::<graph::NodeType>(&node.spec.kind).as_deref())
+                graph::node::conforms(&node.spec, look.find::<graph::NodeType>(&node.spec.kind).as_deref())
             }),
         ),
         "Edge" => (
@@ -299,17 +299,17 @@ fn of_graph(object: &Object, look: &dyn Look) -> Observed {
                 let (from, to) =
                     (look.find::<graph::Node>(&edge.spec.from.name), look.find(&edge.spec.to.name));
                 let kind = look.find::<graph::EdgeType>(&edge.spec.kind);
-                graph::edge::fits(&edge.spec, kind.as_deref(), from.as_deref(), to.as_deref())
+                graph::edge::conforms(&edge.spec, kind.as_deref(), from.as_deref(), to.as_deref())
             }),
         ),
         _ => ("", Some(Ok(()))),
     };
     let is_edge = object.kind() == "Edge";
-    match fits.unwrap_or_else(|| Err("it can't be read".to_owned())) {
-        Ok(()) if is_edge => around.resolved("Both endpoints resolve"),
-        Ok(()) => around.accepted(),
-        Err(message) if is_edge => around.unresolved(message),
-        Err(message) => around.missing(word, message),
+    match fits.unwrap_or_else(|| Err("the object cannot be parsed".to_owned())) {
+        Ok(()) if is_edge => observer.resolved("Both endpoints resolve"),
+        Ok(()) => observer.accepted(),
+        Err(message) if is_edge => observer.unresolved(message),
+        Err(message) => observer.missing(word, message),
     }
 }
 
@@ -317,7 +317,7 @@ fn read<T: Resource>(object: &Object) -> Option<T> {
     T::deserialize(&Value::Object(object.0.clone())).ok()
 }
 
-/// What a site gives to everything at it.
+/// The topology labels of everything at a site.
 fn of_site(site: &Object) -> Labels {
     Labels::from([
         (REGION, Some(text(site, "spec.regionRef.name").to_owned())),
@@ -326,7 +326,7 @@ fn of_site(site: &Object) -> Labels {
     ])
 }
 
-/// The labels of what something is on.
+/// The topology labels of a device, for its ports and virtual machines.
 fn copied(from: &Object) -> Labels {
     ALL.into_iter().map(|key| (key, from.label(key).map(str::to_owned))).collect()
 }

@@ -1,30 +1,30 @@
-//! What was observed, written into an object's status.
+//! Merges an observation into an object's status.
 
 use krm::Object;
 use serde_json::{Value, json};
 
-use super::observe::{Found, Observed};
+use super::observe::{ConditionState, Observation};
 
-/// A change of Ready that people should hear of.
+/// A change of the Ready condition that is worth an Event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// Whether it is ready now.
+    /// Whether the object is ready now.
     pub is_ready: bool,
-    /// Why, in a word.
+    /// Reason of the condition.
     pub reason: String,
-    /// Why, for people.
+    /// Message of the condition.
     pub message: String,
 }
 
-/// The object with what was observed of it, and whether Ready has changed.
-pub fn with(object: &Object, observed: &Observed, now: &str) -> (Object, Option<Transition>) {
+/// The object with its new status, and the transition of Ready if there was one.
+pub fn with(object: &Object, observed: &Observation, now: &str) -> (Object, Option<Transition>) {
     let mut new = object.clone();
     let mut status = object.get("status").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut conditions = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
     let transition = transition(&conditions, &observed.ready);
     conditions.retain(|condition| {
         let kind = condition["type"].as_str().unwrap_or_default();
-        // What is looked at only under some circumstances goes with them.
+        // Conditions that apply only sometimes are removed when they no longer apply.
         !matches!(kind, "ServiceResolved" | "PowerWithinRating")
             || observed.conditions.iter().any(|found| found.kind == kind)
     });
@@ -39,7 +39,7 @@ pub fn with(object: &Object, observed: &Observed, now: &str) -> (Object, Option<
     (new, transition)
 }
 
-fn set(conditions: &mut Vec<Value>, found: &Found, generation: i64, now: &str) {
+fn set(conditions: &mut Vec<Value>, found: &ConditionState, generation: i64, now: &str) {
     let status = if found.holds { "True" } else { "False" };
     let at = conditions.iter().position(|condition| condition["type"] == found.kind);
     let since = at.map(|at| &conditions[at]).filter(|old| old["status"] == status);
@@ -58,7 +58,7 @@ fn set(conditions: &mut Vec<Value>, found: &Found, generation: i64, now: &str) {
     }
 }
 
-fn transition(before: &[Value], ready: &Found) -> Option<Transition> {
+fn transition(before: &[Value], ready: &ConditionState) -> Option<Transition> {
     let old = before.iter().find(|condition| condition["type"] == "Ready");
     let was_ready = old.is_some_and(|old| old["status"] == "True");
     let is_news = match ready.holds {
@@ -81,21 +81,21 @@ mod tests {
         Object::from_value(value).unwrap()
     }
 
-    fn observed(ready: Found) -> Observed {
-        Observed { ready, conditions: Vec::new(), labels: None, phase: None }
+    fn observed(ready: ConditionState) -> Observation {
+        Observation { ready, conditions: Vec::new(), labels: None, phase: None }
     }
 
     #[test]
-    fn the_time_moves_only_with_the_status_and_news_are_told_once() {
+    fn last_transition_time_changes_only_with_the_status_and_each_transition_is_reported_once() {
         let pending = object(json!([{"type": "Ready", "status": "False", "reason": "Pending", "message": "",
             "lastTransitionTime": "1970-01-01T00:00:00Z"}]));
-        let missing = observed(Found::fails("Ready", "SiteNotFound", "Site \"s\" not found".into()));
+        let missing = observed(ConditionState::fails("Ready", "SiteNotFound", "Site \"s\" not found".into()));
         let (first, told) = with(&pending, &missing, "2026-01-01T00:00:00Z");
         assert_eq!(first.0["status"]["conditions"][0]["lastTransitionTime"], "1970-01-01T00:00:00Z");
         assert!(told.is_some_and(|told| !told.is_ready));
         let (again, told) = with(&first, &missing, "2026-01-01T00:00:01Z");
         assert_eq!((again, told), (first.clone(), None));
-        let (ready, told) = with(&first, &observed(Found::accepted("Node")), "2026-01-01T00:00:02Z");
+        let (ready, told) = with(&first, &observed(ConditionState::accepted("Node")), "2026-01-01T00:00:02Z");
         assert_eq!(ready.0["status"]["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:02Z");
         assert_eq!(told.map(|told| (told.is_ready, told.message)), Some((true, "Node accepted".into())));
     }

@@ -1,4 +1,4 @@
-//! A rack of the demo fleet: two feeds, two PDUs, two leaf switches, a panel, and hosts.
+//! A rack of the demo fleet: two feeds, two PDUs, two leaf switches, a patch panel and hosts.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::Fleet;
 
 const HEIGHT: u32 = 42;
 
-/// A rack with its power, into which devices are put.
+/// A rack with its power, into which devices are placed.
 pub struct Ground {
     site: String,
     rack: String,
@@ -154,7 +154,7 @@ pub fn build(
     for host in 1..=hosts.min(19) {
         build_host(fleet, &ground, cluster, host, &leaves);
     }
-    // Room for the next hosts.
+    // RackOccupancy for the next hosts.
     for leaf in &leaves {
         for spare in hosts.min(19) + 1..=hosts.min(19) + 2 {
             let (name, label) = (format!("{leaf}-xe{spare}"), format!("xe-0/0/{spare}"));

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::{Fleet, Size, rack};
 
-/// How many racks stand in a row.
+/// Number of racks per row.
 const ROW: u32 = 8;
 
-/// Builds a site with everything at it.
+/// Builds a site with all its objects.
 pub fn build(fleet: &mut Fleet, site: &str, city: &str, region: &str, size: Size) {
     let spec = json!({
         "displayName": format!("{city} {}", site.to_uppercase()),

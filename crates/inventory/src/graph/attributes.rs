@@ -1,4 +1,4 @@
-//! Attributes of nodes and edges, and the closed schema that their type sets for them.
+//! Attributes of graph nodes and edges, validated against the closed schema of their type.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 use crate::choice::choice;
 
 choice! {
-    /// What an attribute may hold.
+    /// The value type of an attribute.
     AttributeType: String, Integer, Float, Boolean
 }
 
-/// What a type says of one attribute.
+/// Schema of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributeSchema {
-    /// Its name.
+    /// Name of the attribute. Unique within the type. Must not be empty.
     #[schemars(length(min = 1))]
     pub key: std::string::String,
-    /// What it may hold.
+    /// Value type. Values are written as strings and must parse as this type.
     #[serde(rename = "type")]
     pub kind: AttributeType,
-    /// Whether it has to be there.
+    /// Whether the attribute must be set. Defaults to false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
-    /// The only words it may hold; of strings alone.
+    /// Allowed values of a `String` attribute. Empty means any. Ignored for other types.
     #[serde(default, rename = "enum", skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<std::string::String>,
 }
 
-/// What is wrong with attributes, given what their type, as messages name it, says of them.
+/// Validates attributes against the schema of `owner`, the type as messages name it.
 pub fn check(
     owner: &str,
     schema: &[AttributeSchema],
@@ -65,7 +65,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_does_not_fit_the_type_is_told_in_its_words() {
+    fn attributes_that_violate_the_schema_are_refused() {
         let schema: Vec<AttributeSchema> = serde_json::from_value(json!([
             {"key": "cores", "type": "Integer", "required": true},
             {"key": "load", "type": "Float"},

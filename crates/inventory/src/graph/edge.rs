@@ -1,4 +1,4 @@
-//! Edge of the graph: what leads from one node to another.
+//! Edge of the graph: a directed, typed connection between two nodes.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use krm::kind::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EdgeType, Node, attributes, graphed};
+use super::{EdgeType, Node, attributes, declare_graph};
 use crate::{LocalObjectReference, Status};
 
-/// What leads from one node to another.
+/// A directed, typed connection between two graph nodes. The nodes cannot be deleted while the edge refers to them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Edge {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the edge. Set by users.
     pub spec: EdgeSpec,
-    /// What is observed of it.
+    /// Observation state of the edge. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
-/// What an edge is.
+/// Specification of an edge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.type == oldSelf.type", "message": "type is immutable"},
     {"rule": "self.from.name != self.to.name", "message": "edge endpoints must be distinct"},
 ]))]
 pub struct EdgeSpec {
-    /// The name of its EdgeType.
+    /// Name of the EdgeType. Immutable. Must exist.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
     pub kind: String,
-    /// The node it begins at.
+    /// Node that the edge starts at. Must exist, differ from `to`, and have a type that the EdgeType allows.
     pub from: LocalObjectReference,
-    /// The node it ends at.
+    /// Node that the edge ends at. Must exist, differ from `from`, and have a type that the EdgeType allows.
     pub to: LocalObjectReference,
-    /// Its attributes.
+    /// Attributes of the edge. Must match the schema of the EdgeType: no others are allowed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
 }
@@ -51,7 +51,7 @@ impl Resource for Edge {
 
     fn declare() -> Declaration<Edge> {
         let lenient = |path, plural| Reference::at(path, super::GROUP, plural).missing(Missing::Ignore);
-        let edge = graphed()
+        let edge = declare_graph()
             .refuses_as("vedge.v1alpha2.graph.inventory.miloapis.com", &[])
             .refers(lenient("spec.type", "edgetypes").on_delete(OnDelete::Ignore))
             .refers(lenient("spec.from.name", "nodes"))
@@ -61,13 +61,13 @@ impl Resource for Edge {
             .prints("From", "string", ".spec.from.name")
             .prints("To", "string", ".spec.to.name")
             .prints_age()
-            .rule(fits_its_type);
+            .rule(check_type);
         crate::kinds::prints_ready(edge)
     }
 }
 
-/// An edge connects what its type lets it connect, and has what its type asks for.
-fn fits_its_type(change: &Change<Edge>, view: &mut View<'_>) -> Verdict {
+/// An edge conforms to its type: allowed endpoints and attributes.
+fn check_type(change: &Change<Edge>, view: &mut View<'_>) -> Verdict {
     let Some(edge) = change.after() else { return allow() };
     if change.before().is_some_and(|old| old.spec == edge.spec) {
         return allow();
@@ -75,11 +75,11 @@ fn fits_its_type(change: &Change<Edge>, view: &mut View<'_>) -> Verdict {
     let kind = view.get::<EdgeType>(&edge.spec.kind);
     let from = view.get::<Node>(&edge.spec.from.name);
     let to = view.get::<Node>(&edge.spec.to.name);
-    fits(&edge.spec, kind.as_ref(), from.as_ref(), to.as_ref()).map_err(Refusal::Denied)
+    conforms(&edge.spec, kind.as_ref(), from.as_ref(), to.as_ref()).map_err(Refusal::Denied)
 }
 
-/// Why an edge does not fit its type.
-pub fn fits(
+/// Checks an edge against its type, or says why it does not conform.
+pub fn conforms(
     edge: &EdgeSpec,
     kind: Option<&EdgeType>,
     from: Option<&Node>,

@@ -1,50 +1,51 @@
-//! EdgeType: what edges of a type may connect, and what they have.
+//! EdgeType: the node types that edges of a type may connect, and their attribute schema.
 
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::AttributeSchema;
-use super::graphed;
+use super::declare_graph;
 use crate::Status;
 
-/// What edges of a type may connect, and what they have.
+/// Defines a type of edges: the node types that they may connect, and their attribute schema. Deleting a type in use is
+/// allowed; its edges then become not Ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeType {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Specification of the edge type. Set by users.
     pub spec: EdgeTypeSpec,
-    /// What is observed of it.
+    /// Observation state of the edge type. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
-/// What a type says of its edges.
+/// Specification of an edge type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeTypeSpec {
-    /// What people call it.
+    /// Human-readable name of the type. Optional free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What its edges may connect; anything unless said.
+    /// Node types that edges of this type may connect. Unset means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<Endpoints>,
-    /// The attributes that its edges may have, and no others.
+    /// Schema of the attributes. Edges of this type must not have other attributes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["key"]))]
     pub attributes: Vec<AttributeSchema>,
 }
 
-/// What edges may connect.
+/// The node types that edges may connect.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Endpoints {
-    /// Types of nodes that they may begin at; any when there are none.
+    /// Names of the NodeTypes allowed as `from`. Empty means any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub from_types: Vec<String>,
-    /// Types of nodes that they may end at; any when there are none.
+    /// Names of the NodeTypes allowed as `to`. Empty means any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub to_types: Vec<String>,
@@ -57,7 +58,7 @@ impl Resource for EdgeType {
     const PLURAL: &'static str = "edgetypes";
 
     fn declare() -> Declaration<EdgeType> {
-        graphed()
+        declare_graph()
             .searches(&["spec.displayName"])
             .prints("Display", "string", ".spec.displayName")
             .prints_age()

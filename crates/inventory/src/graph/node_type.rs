@@ -1,33 +1,34 @@
-//! NodeType: what nodes of a type have.
+//! NodeType: the attribute schema of graph nodes of a type.
 
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::AttributeSchema;
-use super::graphed;
+use super::declare_graph;
 use crate::Status;
 
-/// What nodes of a type have.
+/// Defines a type of graph nodes with its attribute schema. Deleting a type in use is allowed; its nodes then become not
+/// Ready (`NodeTypeNotFound`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NodeType {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it says.
+    /// Specification of the node type. Set by users.
     pub spec: NodeTypeSpec,
-    /// What is observed of it.
+    /// Observation state of the node type. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
-/// What a type says of its nodes.
+/// Specification of a node type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeTypeSpec {
-    /// What people call it.
+    /// Human-readable name of the type. Optional free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The attributes that its nodes may have, and no others.
+    /// Schema of the attributes. Nodes of this type must not have other attributes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["key"]))]
     pub attributes: Vec<AttributeSchema>,
@@ -40,7 +41,7 @@ impl Resource for NodeType {
     const PLURAL: &'static str = "nodetypes";
 
     fn declare() -> Declaration<NodeType> {
-        graphed()
+        declare_graph()
             .searches(&["spec.displayName"])
             .prints("Display", "string", ".spec.displayName")
             .prints_age()

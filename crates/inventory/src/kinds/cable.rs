@@ -1,4 +1,4 @@
-//! Cable: what runs between ports.
+//! Cable: a cable between two ports, or a breakout cable between one port and several.
 
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, Metadata, Reference, Resource, Verdict, View, allow, deny};
@@ -6,89 +6,93 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::texts;
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::{LocalObjectReference, Quantity, Status};
 
-/// The bucket of the cables in a port, by the port's name.
+/// Bucket of the cables in a port, keyed by the port's name.
 pub const IN_PORT: &str = "inventory-in-port";
 
-/// What runs between ports.
+/// A cable between two ports, or a breakout cable from one port to several. A port carries at most one cable and cannot
+/// be deleted while a cable refers to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Cable {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the cable. Set by users.
     pub spec: CableSpec,
-    /// What is observed of it.
+    /// Observation state of the cable. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a cable is made of.
+    /// The medium of a cable.
     Media: Copper, FiberSMF, FiberMMF, Power, DAC
 }
 
 choice! {
-    /// How far a cable is in its life.
+    /// The state of a cable.
     CableState: Planned, Connected, Decommissioning
 }
 
-/// What a cable is.
+/// Specification of a cable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.endpoints.all(one, self.endpoints.exists_one(other, other.name == one.name))", "message": "cable endpoints must be distinct"},
 ]))]
 pub struct CableSpec {
-    /// The ports it is in: two, or of a breakout the one port and then those it is split to.
+    /// Ports that the cable connects: two, or for a breakout cable the common port first and then its branches. At most 64;
+    /// they must exist, differ and carry no other cable.
     #[schemars(length(min = 2, max = 64), extend("x-kubernetes-list-type" = "atomic"))]
     pub endpoints: Vec<LocalObjectReference>,
-    /// What it is made of.
+    /// Medium of the cable: copper, single-mode fiber (`FiberSMF`), multi-mode fiber (`FiberMMF`), power, or direct attach
+    /// copper (`DAC`). Power analysis follows `Power` cables only.
     pub media: Media,
-    /// How long it is, in metres.
+    /// Length in meters, as a Kubernetes quantity: `2`, `1.5` or `500m` (0.5 m).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_m: Option<Quantity>,
-    /// What is written on it.
+    /// Text of the label on the cable. Need not be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Its colour.
+    /// Color of the cable, such as `blue`. Free text, 1 to 63 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63))]
     pub color: Option<String>,
-    /// How far it is in its life; connected unless said.
+    /// Connection status. Unset means `Connected`. Informational: traces and impact analysis follow cables in any state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<CableState>,
-    /// Which fibre or pair of one end is which of another. Unless said, the first end's n-th is the n-th further end.
+    /// Mapping of fibers or pairs between the ends. Each position of an end is used at most once; at most 1024 lanes. By
+    /// default, position n of the first endpoint connects to the n-th of the other endpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1024), extend("x-kubernetes-list-type" = "atomic"))]
     pub lanes: Vec<Lane>,
 }
 
-/// One fibre or pair of a cable.
+/// One fiber or pair of a cable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lane {
-    /// Where it begins.
+    /// One end of the lane, at one endpoint of the cable.
     pub from: LaneEnd,
-    /// Where it ends.
+    /// Other end of the lane. Must be at a different endpoint of the cable.
     pub to: LaneEnd,
 }
 
-/// An end of a lane.
+/// One end of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct LaneEnd {
-    /// Which of the cable's endpoints; the first is 0.
+    /// Index into the cable's `endpoints`, counted from 0.
     #[schemars(range(min = 0, max = 63))]
     pub endpoint: i32,
-    /// Which position there.
+    /// Position of the fiber or pair at that endpoint, counted from 1.
     #[schemars(range(min = 1, max = 1024))]
     pub position: i32,
 }
 
 impl CableSpec {
-    /// The lanes as they are said, or as they are when nothing is said.
+    /// The declared lanes, or the default mapping if there are none.
     pub fn lanes(&self) -> Vec<Lane> {
         if !self.lanes.is_empty() {
             return self.lanes.clone();
@@ -101,13 +105,12 @@ impl CableSpec {
         further.map(lane).collect()
     }
 
-    /// Whether it splits: more than two ends.
+    /// Whether it is a breakout cable: it has more than two ends.
     pub fn is_breakout(&self) -> bool {
         self.endpoints.len() > 2
     }
 
-    /// Where one comes out who goes in at a port: which ports, and at which of their positions. `position` is the one
-    /// that is gone in at; all of them unless it is said.
+    /// The ports, with their positions, that a port is connected to. `position` limits it to one position of the port.
     pub fn across(&self, port: &str, position: Option<i32>) -> Vec<(&str, i32)> {
         if !self.is_breakout() && self.lanes.is_empty() {
             let other = self.endpoints.iter().find(|end| end.name != port);
@@ -140,7 +143,7 @@ impl Resource for Cable {
 
     fn declare() -> Declaration<Cable> {
         let port = Reference::at("spec.endpoints[].name", super::GROUP, "ports");
-        let cable = inventoried("vcable.inventory.miloapis.com", &["Link"])
+        let cable = declare_inventory("vcable.inventory.miloapis.com", &["Link"])
             .refers(port.absent("endpoint Port {} not found"))
             .selects(&["spec.endpoints.name", "spec.media", "spec.state", "spec.color", "spec.label"])
             .searches(&["spec.label"])
@@ -151,14 +154,14 @@ impl Resource for Cable {
             .prints_age()
             .answers("impact", "Impact", questions::impact::answer("Cable"))
             .bucket_raw(IN_PORT, |cable| texts(cable, "spec.endpoints.name").collect())
-            .validate(lanes_lie_apart)
-            .rule(is_alone_in_its_ports);
+            .validate(validate_lanes)
+            .rule(check_ports_are_free);
         prints_ready(cable)
     }
 }
 
-/// Lanes are between different ends that are there, and no two share a position.
-fn lanes_lie_apart(change: &Change<Cable>) -> Vec<FieldError> {
+/// Lanes connect two different existing endpoints, and no two lanes share a position.
+fn validate_lanes(change: &Change<Cable>) -> Vec<FieldError> {
     let Some(cable) = change.after() else { return Vec::new() };
     let (spec, mut errors, mut taken) = (Path::of("spec"), Vec::new(), Vec::new());
     let list = spec.field("lanes");
@@ -168,7 +171,7 @@ fn lanes_lie_apart(change: &Change<Cable>) -> Vec<FieldError> {
             let path = path.field(field);
             if usize::try_from(end.endpoint).is_ok_and(|at| at >= cable.spec.endpoints.len()) {
                 let why =
-                    format!("the cable has {} endpoints, the first of them 0", cable.spec.endpoints.len());
+                    format!("must be less than the number of endpoints ({})", cable.spec.endpoints.len());
                 errors.push(FieldError::invalid(&path.field("endpoint"), &end.endpoint.into(), why));
             }
             if taken.contains(&end) {
@@ -177,7 +180,7 @@ fn lanes_lie_apart(change: &Change<Cable>) -> Vec<FieldError> {
             taken.push(end);
         }
         if lane.from.endpoint == lane.to.endpoint {
-            let why = "a lane is between two different endpoints";
+            let why = "must differ from from.endpoint: a lane connects two different endpoints";
             errors.push(FieldError::invalid(
                 &path.field("to").field("endpoint"),
                 &lane.to.endpoint.into(),
@@ -188,8 +191,8 @@ fn lanes_lie_apart(change: &Change<Cable>) -> Vec<FieldError> {
     errors
 }
 
-/// A port carries one cable.
-fn is_alone_in_its_ports(change: &Change<Cable>, view: &mut View<'_>) -> Verdict {
+/// A port carries at most one cable.
+fn check_ports_are_free(change: &Change<Cable>, view: &mut View<'_>) -> Verdict {
     let Some(cable) = change.after() else { return allow() };
     let before = change.before().map(|old| old.spec.endpoints.as_slice()).unwrap_or_default();
     for end in cable.spec.endpoints.iter().filter(|end| !before.contains(end)) {

@@ -1,65 +1,68 @@
-//! Circuit: what a provider connects for us, from a port or site to another.
+//! Circuit: a connection between two ports or sites that a provider delivers.
 
 use krm::kind::{Declaration, Metadata, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::texts;
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::references::EndKind;
 use crate::{CircuitEndpoint, LocalObjectReference, ObjectReference, Status};
 
-/// The bucket of the circuits that end at a port, by the port's name.
+/// Bucket of the circuits that terminate at a port, keyed by the port's name.
 pub const AT_PORT: &str = "inventory-circuit-at-port";
 
-/// What a provider connects for us.
+/// A connection between two ports or sites that a provider delivers, such as a cross connect or IP transit. Its
+/// provider, sites and ports cannot be deleted while the circuit refers to them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Circuit {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the circuit. Set by users.
     pub spec: CircuitSpec,
-    /// What is observed of it.
+    /// Observation state of the circuit. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a circuit is.
+    /// The type of a circuit.
     CircuitType: CrossConnect, ProviderCircuit, Transit, Peering
 }
 
-/// What a circuit is.
+/// Specification of a circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.providerRef == oldSelf.providerRef", "message": "providerRef is immutable"},
 ]))]
 pub struct CircuitSpec {
-    /// Who provides it.
+    /// Provider that delivers the circuit. Immutable. Must exist.
     pub provider_ref: LocalObjectReference,
-    /// What it is.
+    /// Type of circuit. `Transit` and `Peering` lead to other networks; so does a circuit that terminates at a Site. Impact
+    /// analysis uses these as uplinks.
     #[serde(rename = "type")]
     pub kind: CircuitType,
-    /// What the provider calls it.
+    /// Provider's identifier of the circuit. Need not be unique.
     #[serde(default, rename = "circuitID", skip_serializing_if = "Option::is_none")]
     pub circuit_id: Option<String>,
-    /// What it carries, in megabits per second.
+    /// Bandwidth in megabits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub bandwidth_mbps: Option<i64>,
-    /// One end.
+    /// A end: the Port or Site where the circuit starts. Must exist.
     pub a_end: CircuitEndpoint,
-    /// The other end.
+    /// Z end: the Port or Site where the circuit terminates. Must exist. May equal the A end.
     pub z_end: CircuitEndpoint,
-    /// What it is for: an object of any group, which need not be here.
+    /// Object, of any API group, that the circuit serves. If its kind is served here, the condition `ServiceResolved` says
+    /// whether it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ref: Option<ObjectReference>,
 }
 
 impl CircuitSpec {
-    /// Whether it leads to somebody else's network rather than from one port of ours to another.
+    /// Whether it leads to another network, rather than between two ports of this inventory.
     pub fn leads_out(&self) -> bool {
         matches!(self.kind, CircuitType::Transit | CircuitType::Peering)
             || [&self.a_end, &self.z_end].iter().any(|end| end.kind == EndKind::Site)
@@ -76,7 +79,7 @@ impl Resource for Circuit {
         let refer = |path, plural| Reference::at(path, super::GROUP, plural);
         let site = |path| refer(path, "sites").when_kind("Site").absent("endpoint Site {} not found");
         let port = |path| refer(path, "ports").when_kind("Port").absent("endpoint Port {} not found");
-        let circuit = inventoried("vcircuit.inventory.miloapis.com", &[])
+        let circuit = declare_inventory("vcircuit.inventory.miloapis.com", &[])
             .refers(refer("spec.providerRef.name", "providers").absent("referenced Provider {} not found"))
             .refers(site("spec.aEnd.name"))
             .refers(port("spec.aEnd.name"))

@@ -1,48 +1,51 @@
-//! Cluster: the footprint of a Kubernetes cluster.
+//! Cluster: a Kubernetes cluster and where its control plane runs.
 
 use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::{LocalObjectReference, Status};
 
-/// The footprint of a Kubernetes cluster.
+/// A Kubernetes cluster and where its control plane runs. Nodes and network devices are assigned to it, possibly from
+/// several sites. It cannot be deleted while a Node or NetworkDevice refers to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Cluster {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the cluster. Set by users.
     pub spec: ClusterSpec,
-    /// What is observed of it.
+    /// Observation state of the cluster. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a cluster is for.
+    /// The role of a cluster.
     ClusterRole: Compute, Management, Edge, Gateway
 }
 
-/// What a cluster is.
+/// Specification of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.controlPlaneSiteRef == oldSelf.controlPlaneSiteRef", "message": "controlPlaneSiteRef is immutable"},
 ]))]
 pub struct ClusterSpec {
-    /// What people call it.
+    /// Human-readable name. Must not be empty.
     #[schemars(length(min = 1))]
     pub display_name: String,
-    /// Where its control plane is; its nodes may be elsewhere.
+    /// Site of the control plane. Immutable. Nodes of the cluster may be at other sites. While the Site does not exist, the
+    /// cluster is not Ready (`SiteNotFound`).
     pub control_plane_site_ref: LocalObjectReference,
-    /// What it is for.
+    /// What the cluster is used for: workloads (`Compute`), management services, edge workloads or network gateways.
     pub role: ClusterRole,
-    /// What runs it, such as `sidero-omni`: free text, not a Provider.
+    /// Software or service that manages the cluster, such as `sidero-omni`. Free text; not a reference to a Provider. Must
+    /// not be empty.
     #[schemars(length(min = 1))]
     pub provider: String,
-    /// Where its API is.
+    /// URL of the Kubernetes API server. Must begin with `http://` or `https://`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^https?://.+$"))]
     pub endpoint: Option<String>,
@@ -56,7 +59,7 @@ impl Resource for Cluster {
 
     fn declare() -> Declaration<Cluster> {
         let site = Reference::at("spec.controlPlaneSiteRef.name", super::GROUP, "sites");
-        let cluster = inventoried("vcluster.inventory.miloapis.com", &["Node", "NetworkDevice"])
+        let cluster = declare_inventory("vcluster.inventory.miloapis.com", &["Node", "NetworkDevice"])
             .refers(site.missing(Missing::NotReady("SiteNotFound")))
             .selects(&["spec.controlPlaneSiteRef.name", "spec.role", "spec.provider"])
             .searches(&["spec.displayName", "spec.endpoint"])

@@ -1,5 +1,5 @@
-//! What nodes and network devices have in common: they are mounted in racks or in slots of other devices, and have
-//! numbers that no other has.
+//! What nodes and network devices have in common: a position in a rack or in a slot of another device, and a unique
+//! serial number and asset tag.
 
 use krm::Object;
 use krm::kind::{Change, Declaration, Resource, Verdict, View, allow, deny};
@@ -10,77 +10,77 @@ use super::placement::{Footprint, Placement};
 use super::{NetworkDevice, Node, Rack};
 use crate::choice::choice;
 
-/// The bucket of what is mounted in a rack, by the rack's name.
+/// Bucket of the devices in a rack, keyed by the rack's name.
 pub const IN_RACK: &str = "inventory-in-rack";
-/// The bucket of what is in the slots of a device, by the device's kind and name.
+/// Bucket of the devices in the slots of a device, keyed by `Kind/name`.
 pub const IN_DEVICE: &str = "inventory-in-device";
-/// The bucket of everything with a serial number.
+/// Bucket of objects by serial number, in lower case.
 pub const SERIAL: &str = "inventory-serial";
-/// The bucket of everything with an asset tag.
+/// Bucket of objects by asset tag, in lower case.
 pub const ASSET_TAG: &str = "inventory-asset-tag";
 
-/// A device in a device in a device …: no deeper.
-const DEEPEST: usize = 8;
+/// Maximum nesting of devices in slots.
+const MAX_NESTING: usize = 8;
 
 choice! {
-    /// How far something is in its life.
+    /// The lifecycle stage of a rack or device.
     Lifecycle: Planned, Ordered, Staged, Active, Offline, Failed, Decommissioning, Retired
 }
 
 choice! {
-    /// What can have slots.
+    /// The kinds that can have slots.
     HolderKind: Node, NetworkDevice
 }
 
-/// A slot of a chassis, a blade or a host, where another device is put in.
+/// A slot of a device that another device can occupy, such as a blade slot or a PCIe slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Slot {
-    /// What is written beside it, such as `blade-3` or `pcie-1`.
+    /// Name of the slot, such as `blade-3` or `pcie-1`. Unique within the device. 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// What goes in there, such as `Blade`, `LineCard` or `DPU`.
+    /// Type of device that the slot takes, such as `Blade`, `LineCard` or `DPU`. Informational; 1 to 253 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub accepts: Option<String>,
 }
 
-/// The slot that a device is in.
+/// The slot that a device occupies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InSlot {
-    /// The device that has the slot.
+    /// Device that has the slot. Must exist and be at the same site. Devices nest at most 8 deep.
     pub device_ref: HolderReference,
-    /// The name of the slot.
+    /// Name of a slot of that device. Each slot holds at most one device.
     #[schemars(length(min = 1, max = 253))]
     pub slot: String,
 }
 
-/// A device that has slots.
+/// Reference to a device with slots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HolderReference {
-    /// Its kind.
+    /// Kind of the device: `Node` or `NetworkDevice`.
     pub kind: HolderKind,
-    /// Its name.
+    /// Name of the device. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
 }
 
 impl HolderReference {
-    /// Under which value the bucket of a device's slots is found.
+    /// The key of the device in the bucket [`IN_DEVICE`].
     pub fn key(&self) -> String {
         format!("{}/{}", self.kind, self.name)
     }
 }
 
-/// What rules ask of nodes and network devices alike.
+/// The properties of nodes and network devices that placement rules use.
 pub trait Device: Resource {
     /// Its name.
     fn name(&self) -> &str;
     /// The site it is at.
     fn site(&self) -> &str;
-    /// Where it is mounted.
+    /// Its position in a rack.
     fn placement(&self) -> Option<&Placement>;
-    /// The slot it is in.
+    /// The slot it occupies.
     fn in_slot(&self) -> Option<&InSlot>;
     /// The slots it has.
     fn slots(&self) -> &[Slot];
@@ -112,7 +112,7 @@ macro_rules! device {
 
 device!(Node, NetworkDevice);
 
-/// What has numbers that no other may have.
+/// A kind with a unique serial number and asset tag.
 pub trait Tagged: Resource {
     /// Its name, serial number and asset tag.
     fn tags(&self) -> (&str, Option<&str>, Option<&str>);
@@ -128,29 +128,29 @@ macro_rules! tagged {
 
 tagged!(Node, NetworkDevice, Rack);
 
-/// The buckets of what has a serial number and an asset tag: small and capital letters are the same.
-pub fn found_by_tags<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+/// Declares the buckets by serial number and asset tag, ignoring case.
+pub fn index_by_tags<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
     let lower = |path: &'static str| {
         move |object: &Object| texts(object, path).map(|text| text.to_lowercase()).collect()
     };
     declaration.bucket_raw(SERIAL, lower("spec.serial")).bucket_raw(ASSET_TAG, lower("spec.assetTag"))
 }
 
-/// The buckets of what is in racks, in slots, and has numbers.
-pub fn found_by_place<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
-    found_by_tags(declaration)
+/// Declares the buckets by rack, slot, serial number and asset tag.
+pub fn index_by_position<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+    index_by_tags(declaration)
         .bucket_raw(IN_RACK, |object| texts(object, "spec.placement.rackRef.name").collect())
         .bucket_raw(IN_DEVICE, |object| {
             joined(object, "spec.inSlot.deviceRef.kind", "spec.inSlot.deviceRef.name")
         })
 }
 
-/// The texts at a path.
+/// The non-empty strings at a path.
 pub(super) fn texts<'a>(object: &'a Object, path: &str) -> impl Iterator<Item = String> + use<'a> {
     krm::selector::field_texts(object, path).into_iter().filter(|text| !text.is_empty()).map(Into::into)
 }
 
-/// The texts at two paths with a stroke between them, where both are there.
+/// The strings at two paths, joined as `first/second`.
 pub(super) fn joined(object: &Object, first: &str, second: &str) -> Vec<String> {
     texts(object, first)
         .zip(texts(object, second))
@@ -158,17 +158,17 @@ pub(super) fn joined(object: &Object, first: &str, second: &str) -> Vec<String> 
         .collect()
 }
 
-/// Everything that a device must be.
-pub fn is_well_kept<D: Device + Tagged>(change: &Change<D>, view: &mut View<'_>) -> Verdict {
+/// All rules for devices: rack position, slot, slots in use, unique tags.
+pub fn check_device<D: Device + Tagged>(change: &Change<D>, view: &mut View<'_>) -> Verdict {
     let (before, after) = (change.before(), change.after());
-    is_well_placed(before, after, view)?;
-    is_well_slotted(before, after, view)?;
-    keeps_the_slots_in_use(before, after, view)?;
-    is_the_only_one_with_its_tags(before, after, view)
+    check_placement(before, after, view)?;
+    check_slot(before, after, view)?;
+    check_slots_in_use_remain(before, after, view)?;
+    check_tags_are_unique(before, after, view)
 }
 
-/// No two things have the same serial number or the same asset tag.
-pub fn is_the_only_one_with_its_tags<T: Tagged>(
+/// Serial numbers and asset tags are unique.
+pub fn check_tags_are_unique<T: Tagged>(
     before: Option<&T>,
     after: Option<&T>,
     view: &mut View<'_>,
@@ -183,22 +183,22 @@ pub fn is_the_only_one_with_its_tags<T: Tagged>(
         let holders = view.bucket(bucket, &number.to_lowercase());
         let other = holders.iter().find(|other| other.kind() != T::KIND || other.name() != name);
         if let Some(other) = other {
-            return deny(format!("{what} {number} is already that of {} {}", other.kind(), other.name()));
+            return deny(format!("{what} {number} is already used by {} {}", other.kind(), other.name()));
         }
     }
     allow()
 }
 
-/// Something that is mounted in a rack.
+/// A device mounted in a rack.
 #[derive(Debug, Clone)]
 pub struct Occupant {
     /// Its kind.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// The units it takes.
+    /// The units it occupies.
     pub footprint: Footprint,
-    /// The reservation it may use.
+    /// The reservation it uses.
     pub reservation: Option<String>,
 }
 
@@ -209,12 +209,12 @@ impl std::fmt::Display for Occupant {
 }
 
 impl Occupant {
-    /// Everything that is mounted in a rack.
+    /// All devices mounted in a rack.
     pub fn all_in(view: &mut View<'_>, rack: &str) -> Vec<Occupant> {
         view.bucket(IN_RACK, rack).iter().filter_map(|object| Occupant::of(object)).collect()
     }
 
-    /// A mounted object.
+    /// The rack position of an object; `None` without a placement.
     pub fn of(object: &Object) -> Option<Occupant> {
         let placement = Placement::deserialize(object.at("spec.placement")?).ok()?;
         Some(Occupant {
@@ -225,8 +225,8 @@ impl Occupant {
         })
     }
 
-    /// It keeps out of units that are reserved for something else.
-    pub fn respects(&self, rack: &Rack) -> Verdict {
+    /// Denied if it overlaps a reservation that it does not use, or exceeds the one that it does.
+    pub fn check_reservations(&self, rack: &Rack) -> Verdict {
         let name = &rack.metadata.name;
         let own = self.reservation.as_deref();
         if let Some(own) = own {
@@ -237,7 +237,7 @@ impl Occupant {
                 return deny(format!(
                     "placement {} ({}) is not within reservation {own} at {} in Rack {name}",
                     self.footprint,
-                    self.footprint.side(),
+                    self.footprint.face_name(),
                     reserved.footprint()
                 ));
             }
@@ -248,7 +248,7 @@ impl Occupant {
             Some(reserved) => deny(format!(
                 "placement {} ({}) overlaps reservation {} at {} in Rack {name}",
                 self.footprint,
-                self.footprint.side(),
+                self.footprint.face_name(),
                 reserved.name,
                 reserved.footprint()
             )),
@@ -257,8 +257,8 @@ impl Occupant {
     }
 }
 
-/// A device lies within its rack, at the rack's site, and nobody else is there.
-pub fn is_well_placed<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
+/// A device fits within its rack, is at the rack's site and overlaps no other device.
+pub fn check_placement<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
     let Some(device) = after else { return allow() };
     let Some(placement) = device.placement() else { return allow() };
     if before.and_then(Device::placement) == Some(placement) {
@@ -289,15 +289,15 @@ pub fn is_well_placed<D: Device>(before: Option<&D>, after: Option<&D>, view: &m
     if let Some(other) = others.iter().find(|other| other.footprint.overlaps(&footprint)) {
         return deny(format!(
             "placement {footprint} ({}) overlaps {other} in Rack {rack_name}",
-            footprint.side()
+            footprint.face_name()
         ));
     }
     let (kind, name) = (D::KIND.to_owned(), device.name().to_owned());
-    Occupant { kind, name, footprint, reservation: placement.reservation.clone() }.respects(&rack)
+    Occupant { kind, name, footprint, reservation: placement.reservation.clone() }.check_reservations(&rack)
 }
 
-/// A device is in a slot that is there, at the same site, alone, and not within itself.
-pub fn is_well_slotted<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
+/// A device occupies an existing free slot of a device at the same site, and not one within itself.
+pub fn check_slot<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
     let Some(device) = after else { return allow() };
     let Some(within) = device.in_slot() else { return allow() };
     if before.and_then(Device::in_slot) == Some(within) {
@@ -328,21 +328,21 @@ pub fn is_well_slotted<D: Device>(before: Option<&D>, after: Option<&D>, view: &
         ));
     }
     let mut around = Some((within.device_ref.clone(), holder));
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_NESTING {
         let Some((at, holder)) = around else { return allow() };
         if at.kind.to_string() == D::KIND && at.name == device.name() {
-            return deny(format!("{} {} can't be in a slot of itself", D::KIND, device.name()));
+            return deny(format!("{} {} cannot be in a slot of itself", D::KIND, device.name()));
         }
         around = holder.in_slot.and_then(|outer| {
             let next = Holder::find(view, &outer.device_ref)?;
             Some((outer.device_ref, next))
         });
     }
-    deny(format!("{} {} would be more than {DEEPEST} devices deep", D::KIND, device.name()))
+    deny(format!("{} {} would be nested more than {MAX_NESTING} devices deep", D::KIND, device.name()))
 }
 
-/// A device keeps the slots that others are in.
-pub fn keeps_the_slots_in_use<D: Device>(
+/// A device keeps its occupied slots.
+pub fn check_slots_in_use_remain<D: Device>(
     before: Option<&D>,
     after: Option<&D>,
     view: &mut View<'_>,
@@ -360,7 +360,7 @@ pub fn keeps_the_slots_in_use<D: Device>(
     allow()
 }
 
-/// What is asked of a device that has slots.
+/// The properties of a device with slots that the slot rules use.
 struct Holder {
     site: String,
     slots: Vec<Slot>,

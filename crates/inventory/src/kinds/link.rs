@@ -1,51 +1,53 @@
-//! Link: what connects two assets, physically or logically, and how well.
+//! Link: a physical or logical network connection between two assets.
 
 use krm::kind::{Declaration, Metadata, OnDelete, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::{AssetReference, LocalObjectReference, Quantity, Status};
 
-/// What connects two assets, and how well.
+/// A network connection between two sites, clusters or network devices, with its capacity and latency. A link does not
+/// block the deletion of its endpoints: it becomes not Ready (`EndpointNotFound`) instead.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the link. Set by users.
     pub spec: LinkSpec,
-    /// What is observed of it.
+    /// Observation state of the link. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a link is made of.
+    /// The type of a link.
     LinkType: Physical, Logical, Internet
 }
 
-/// What a link is.
+/// Specification of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.endpoints[0] != self.endpoints[1]", "message": "link endpoints must be distinct"},
 ]))]
 pub struct LinkSpec {
-    /// What it connects.
+    /// The two assets that the link connects. Exactly two, which must exist and differ.
     #[schemars(length(equal = 2), extend("x-kubernetes-list-type" = "atomic"))]
     pub endpoints: Vec<AssetReference>,
-    /// What it is made of.
+    /// Type of connection: `Physical` (over cables), `Logical` (such as a tunnel or VLAN) or `Internet` (over public
+    /// networks).
     #[serde(rename = "type")]
     pub kind: LinkType,
-    /// What it carries, in megabits per second.
+    /// Capacity in megabits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub capacity_mbps: Option<i64>,
-    /// How long it takes one way, in milliseconds: `250m` is a quarter of one.
+    /// One-way latency in milliseconds, as a Kubernetes quantity: `3` is 3 ms, `250m` is 0.25 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<Quantity>,
-    /// The cables that it runs over.
+    /// Cables that carry the link. They must exist, and cannot be deleted while the link refers to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub cable_refs: Vec<LocalObjectReference>,
@@ -58,13 +60,13 @@ impl Resource for Link {
     const PLURAL: &'static str = "links";
 
     fn declare() -> Declaration<Link> {
-        // What a link ends at may go: the link then says so. It tells of a connection, and holds nothing in place.
+        // Deleting an endpoint is allowed: a link records a connection, so it becomes not Ready and blocks nothing.
         let end = |plural, kind, says| {
             let end = Reference::at("spec.endpoints[].name", super::GROUP, plural);
             end.when_kind(kind).absent(says).on_delete(OnDelete::NotReady("EndpointNotFound"))
         };
         let cable = Reference::at("spec.cableRefs[].name", super::GROUP, "cables");
-        let link = inventoried("vlink.inventory.miloapis.com", &[])
+        let link = declare_inventory("vlink.inventory.miloapis.com", &[])
             .refers(end("sites", "Site", "endpoint Site/{} not found"))
             .refers(end("clusters", "Cluster", "endpoint Cluster/{} not found"))
             .refers(end("networkdevices", "NetworkDevice", "endpoint NetworkDevice/{} not found"))

@@ -1,4 +1,4 @@
-//! NetworkDevice: a router, switch or firewall; also what carries cables and power: patch panels and PDUs.
+//! NetworkDevice: a router, switch or firewall; also a patch panel or a power distribution unit (PDU).
 
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource};
@@ -8,69 +8,74 @@ use serde::{Deserialize, Serialize};
 use super::device::{self, InSlot, Lifecycle, Slot};
 use super::node::in_device;
 use super::placement::Placement;
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::{LocalObjectReference, Status};
 
-/// A router, switch or firewall; a patch panel or a PDU.
+/// A router, switch, firewall, patch panel or power distribution unit (PDU). It cannot be deleted while a Port belongs to
+/// it or another device occupies one of its slots.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkDevice {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the network device. Set by users.
     pub spec: NetworkDeviceSpec,
-    /// What is observed of it.
+    /// Observation state of the network device. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a network device does.
+    /// The role of a network device.
     DeviceRole: BorderRouter, Spine, Leaf, Firewall, PatchPanel, PDU
 }
 
-/// What a network device is.
+/// Specification of a network device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "has(self.clusterRef) == has(oldSelf.clusterRef) && (!has(self.clusterRef) || self.clusterRef == oldSelf.clusterRef)", "message": "clusterRef is immutable"},
     {"rule": "self.siteRef == oldSelf.siteRef", "message": "siteRef is immutable"},
-    {"rule": "!(has(self.placement) && has(self.inSlot))", "message": "a device is in a rack or in a slot of another device, not in both"},
+    {"rule": "!(has(self.placement) && has(self.inSlot))", "message": "placement and inSlot are mutually exclusive"},
 ]))]
 pub struct NetworkDeviceSpec {
-    /// The cluster it serves; patch panels and PDUs may serve none.
+    /// Cluster that the device serves. Immutable. Must exist. Required unless `role` is `PatchPanel` or `PDU`. It may be at
+    /// another site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_ref: Option<LocalObjectReference>,
-    /// The site it is at.
+    /// Site of the device. Immutable. While the Site does not exist, the device is not Ready (`SiteNotFound`).
     pub site_ref: LocalObjectReference,
-    /// What it does.
+    /// Function of the device in the network. Patch panels and PDUs carry cables and power and need no cluster.
     pub role: DeviceRole,
-    /// How it is managed.
+    /// Address of the management interface, such as an IP address or host name. Not validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management_address: Option<String>,
-    /// Where in a rack it is.
+    /// Rack units that the device occupies. Mutually exclusive with `inSlot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// In which slot of another device it is.
+    /// Slot of another device that this device occupies, such as a line card in a chassis. Mutually exclusive with
+    /// `placement`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_slot: Option<InSlot>,
-    /// The slots it has for other devices.
+    /// Slots for other devices. A slot that is occupied cannot be removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub slots: Vec<Slot>,
-    /// Its serial number, like that of no other.
+    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub serial: Option<String>,
-    /// Our own number on it, like that of no other.
+    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub asset_tag: Option<String>,
-    /// How far it is in its life.
+    /// Lifecycle stage. Informational for network devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
-    /// What it draws itself at most, in watts.
+    /// Maximum power draw of the device itself, in watts. Counted against the power feeds of its rack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub drawn_watts: Option<i64>,
@@ -87,38 +92,39 @@ impl Resource for NetworkDevice {
         let cluster = refer("spec.clusterRef.name", "clusters");
         let site = refer("spec.siteRef.name", "sites");
         let rack = refer("spec.placement.rackRef.name", "racks");
-        let device = inventoried("vnetworkdevice.inventory.miloapis.com", &["Port", "Node", "NetworkDevice"])
-            .refers(cluster.absent("referenced Cluster {} not found"))
-            .refers(site.missing(Missing::NotReady("SiteNotFound")))
-            .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
-            .selects(&[
-                "spec.clusterRef.name",
-                "spec.siteRef.name",
-                "spec.role",
-                "spec.placement.rackRef.name",
-                "spec.placement.face",
-                "spec.inSlot.deviceRef.name",
-                "spec.lifecycle",
-                "spec.serial",
-                "spec.assetTag",
-            ])
-            .searches(&["spec.managementAddress", "spec.serial", "spec.assetTag"])
-            .prints("Site", "string", ".spec.siteRef.name")
-            .prints("Cluster", "string", ".spec.clusterRef.name")
-            .prints("Role", "string", ".spec.role")
-            .prints_age()
-            .answers("impact", "Impact", questions::impact::answer("NetworkDevice"));
-        device::found_by_place(prints_ready(in_device(device)))
-            .validate(serves_a_cluster)
-            .rule(device::is_well_kept)
+        let device =
+            declare_inventory("vnetworkdevice.inventory.miloapis.com", &["Port", "Node", "NetworkDevice"])
+                .refers(cluster.absent("referenced Cluster {} not found"))
+                .refers(site.missing(Missing::NotReady("SiteNotFound")))
+                .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
+                .selects(&[
+                    "spec.clusterRef.name",
+                    "spec.siteRef.name",
+                    "spec.role",
+                    "spec.placement.rackRef.name",
+                    "spec.placement.face",
+                    "spec.inSlot.deviceRef.name",
+                    "spec.lifecycle",
+                    "spec.serial",
+                    "spec.assetTag",
+                ])
+                .searches(&["spec.managementAddress", "spec.serial", "spec.assetTag"])
+                .prints("Site", "string", ".spec.siteRef.name")
+                .prints("Cluster", "string", ".spec.clusterRef.name")
+                .prints("Role", "string", ".spec.role")
+                .prints_age()
+                .answers("impact", "Impact", questions::impact::answer("NetworkDevice"));
+        device::index_by_position(prints_ready(in_device(device)))
+            .validate(require_cluster)
+            .rule(device::check_device)
     }
 }
 
-/// Everything but panels and PDUs serves a cluster.
-fn serves_a_cluster(change: &Change<NetworkDevice>) -> Vec<FieldError> {
+/// `clusterRef` is required for every role but patch panels and PDUs.
+fn require_cluster(change: &Change<NetworkDevice>) -> Vec<FieldError> {
     let Some(device) = change.after() else { return Vec::new() };
-    let may_serve_none = matches!(device.spec.role, DeviceRole::PatchPanel | DeviceRole::PDU);
-    match device.spec.cluster_ref.is_some() || may_serve_none {
+    let is_exempt = matches!(device.spec.role, DeviceRole::PatchPanel | DeviceRole::PDU);
+    match device.spec.cluster_ref.is_some() || is_exempt {
         true => Vec::new(),
         false => vec![FieldError::required(&Path::of("spec").field("clusterRef"), "")],
     }

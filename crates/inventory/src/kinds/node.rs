@@ -1,4 +1,4 @@
-//! Node: a host, physical or virtual, with its hardware, addresses and place.
+//! Node: a physical or virtual host with its hardware, addresses and rack position.
 
 use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
 use schemars::JsonSchema;
@@ -6,156 +6,160 @@ use serde::{Deserialize, Serialize};
 
 use super::device::{self, Device, InSlot, Lifecycle, Slot};
 use super::placement::Placement;
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::{Condition, LocalObjectReference};
 
-/// A host, physical or virtual, with its hardware, addresses and place.
+/// A physical or virtual host with its hardware, addresses and rack position. It cannot be deleted while a
+/// VirtualMachine is hosted on it, a Port belongs to it or another device occupies one of its slots.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the node. Set by users.
     pub spec: NodeSpec,
-    /// What is observed of it.
+    /// Observation state of the node. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<NodeStatus>,
 }
 
-/// What a node is.
+/// Specification of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.siteRef == oldSelf.siteRef", "message": "siteRef is immutable"},
-    {"rule": "!(has(self.placement) && has(self.inSlot))", "message": "a device is in a rack or in a slot of another device, not in both"},
-    {"rule": "!(has(self.lifecycle) && self.lifecycle == 'Retired' && has(self.assignment))", "message": "a retired node is assigned to no cluster"},
+    {"rule": "!(has(self.placement) && has(self.inSlot))", "message": "placement and inSlot are mutually exclusive"},
+    {"rule": "!(has(self.lifecycle) && self.lifecycle == 'Retired' && has(self.assignment))", "message": "a Retired node must not have an assignment"},
 ]))]
 pub struct NodeSpec {
-    /// The site it is at.
+    /// Site of the node. Immutable. While the Site does not exist, the node is not Ready (`SiteNotFound`).
     pub site_ref: LocalObjectReference,
-    /// What it is made of.
+    /// CPU, memory and disks of the node.
     pub hardware: Hardware,
-    /// How it is reached.
+    /// Network addresses of the node. Need not be unique.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub addresses: Vec<Address>,
-    /// The cluster it works in.
+    /// Cluster that the node is assigned to, and its role there. Must be unset if `lifecycle` is `Retired`. Determines
+    /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Assignment>,
-    /// Where in a rack it is.
+    /// Rack units that the node occupies. Mutually exclusive with `inSlot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// In which slot of another device it is.
+    /// Slot of another device that this node occupies, such as a blade in a chassis. Mutually exclusive with `placement`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_slot: Option<InSlot>,
-    /// The slots it has for other devices.
+    /// Slots for other devices, such as PCIe slots. A slot that is occupied cannot be removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub slots: Vec<Slot>,
-    /// Its serial number, like that of no other.
+    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub serial: Option<String>,
-    /// Our own number on it, like that of no other.
+    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub asset_tag: Option<String>,
-    /// How far it is in its life.
+    /// Lifecycle stage. A `Retired` node must not be assigned to a cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
-    /// What it draws at most, in watts.
+    /// Maximum power draw in watts. Counted against the power feeds of its rack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub drawn_watts: Option<i64>,
 }
 
 choice! {
-    /// What its processors understand.
+    /// The instruction set of a CPU.
     Architecture: amd64, arm64
 }
 
-/// What a node is made of.
+/// CPU, memory and disks of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hardware {
-    /// How many cores it has.
+    /// Number of CPU cores. At least 1.
     #[schemars(range(min = 1))]
     pub cpu_cores: i32,
-    /// What they understand.
+    /// Instruction set of the CPUs, in the notation of Go and OCI (`GOARCH`).
     pub cpu_architecture: Architecture,
-    /// How much memory it has, in bytes.
+    /// Memory in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub memory_bytes: i64,
-    /// Its disks.
+    /// Local disks. Names need not be unique.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub disks: Vec<Disk>,
 }
 
 choice! {
-    /// How a disk stores.
+    /// The type of a disk.
     DiskType: SSD, HDD, NVMe
 }
 
-/// A disk.
+/// A disk of a node or virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Disk {
-    /// What it is called.
+    /// Name of the disk, such as `nvme0n1`. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// How much it stores, in bytes.
+    /// Capacity in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub size_bytes: i64,
-    /// How it stores.
+    /// Storage technology of the disk.
     #[serde(rename = "type")]
     pub kind: DiskType,
 }
 
 choice! {
-    /// From where an address is reached.
+    /// The type of a node address.
     AddressType: Internal, External, Hostname
 }
 
-/// How a node is reached.
+/// A network address of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Address {
-    /// From where.
+    /// Type of address: reachable within the site (`Internal`), from outside (`External`), or a host name (`Hostname`).
     #[serde(rename = "type")]
     pub kind: AddressType,
-    /// The address itself.
+    /// IP address or host name. Must not be empty; its syntax is not checked.
     #[schemars(length(min = 1))]
     pub address: String,
 }
 
 choice! {
-    /// What a node does in its cluster.
+    /// The role of a node in its cluster.
     NodeRole: ControlPlane, Worker
 }
 
-/// The cluster that a node works in.
+/// Assignment of a node to a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Assignment {
-    /// The cluster.
+    /// Cluster that the node belongs to. While it does not exist, the node is not Ready (`ClusterNotFound`).
     pub cluster_ref: LocalObjectReference,
-    /// What it does there.
+    /// Role of the node in the cluster.
     pub role: NodeRole,
 }
 
 choice! {
-    /// Whether a node is at work.
+    /// The phase of a node.
     Phase: Unassigned, Assigned, Unavailable
 }
 
-/// What is observed of a node.
+/// Observation state of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeStatus {
-    /// Whether it is at work.
+    /// `Assigned` if the node has an assignment, `Unassigned` if not, `Unavailable` while its Site or Cluster does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Everything that was looked at.
+    /// Conditions of the node. `Ready` is True once everything it refers to exists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Vec<Condition>,
@@ -172,39 +176,41 @@ impl Resource for Node {
         let site = refer("spec.siteRef.name", "sites");
         let cluster = refer("spec.assignment.clusterRef.name", "clusters");
         let rack = refer("spec.placement.rackRef.name", "racks");
-        let node =
-            inventoried("vnode.inventory.miloapis.com", &["VirtualMachine", "Port", "Node", "NetworkDevice"])
-                .refers(site.missing(Missing::NotReady("SiteNotFound")))
-                .refers(cluster.missing(Missing::NotReady("ClusterNotFound")))
-                .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
-                .selects(&[
-                    "spec.siteRef.name",
-                    "spec.assignment.clusterRef.name",
-                    "spec.assignment.role",
-                    "spec.placement.rackRef.name",
-                    "spec.placement.face",
-                    "spec.inSlot.deviceRef.name",
-                    "spec.hardware.cpuArchitecture",
-                    "spec.addresses.type",
-                    "spec.addresses.address",
-                    "spec.lifecycle",
-                    "spec.serial",
-                    "spec.assetTag",
-                    "status.phase",
-                ])
-                .searches(&["spec.serial", "spec.assetTag", "spec.addresses.address"])
-                .prints("Site", "string", ".spec.siteRef.name")
-                .prints("Cluster", "string", ".spec.assignment.clusterRef.name")
-                .prints("Role", "string", ".spec.assignment.role")
-                .prints("Arch", "string", ".spec.hardware.cpuArchitecture")
-                .prints("CPU", "integer", ".spec.hardware.cpuCores")
-                .prints("Phase", "string", ".status.phase")
-                .answers("impact", "Impact", questions::impact::answer("Node"));
-        device::found_by_place(prints_ready(in_device(node))).rule(device::is_well_kept)
+        let node = declare_inventory(
+            "vnode.inventory.miloapis.com",
+            &["VirtualMachine", "Port", "Node", "NetworkDevice"],
+        )
+        .refers(site.missing(Missing::NotReady("SiteNotFound")))
+        .refers(cluster.missing(Missing::NotReady("ClusterNotFound")))
+        .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
+        .selects(&[
+            "spec.siteRef.name",
+            "spec.assignment.clusterRef.name",
+            "spec.assignment.role",
+            "spec.placement.rackRef.name",
+            "spec.placement.face",
+            "spec.inSlot.deviceRef.name",
+            "spec.hardware.cpuArchitecture",
+            "spec.addresses.type",
+            "spec.addresses.address",
+            "spec.lifecycle",
+            "spec.serial",
+            "spec.assetTag",
+            "status.phase",
+        ])
+        .searches(&["spec.serial", "spec.assetTag", "spec.addresses.address"])
+        .prints("Site", "string", ".spec.siteRef.name")
+        .prints("Cluster", "string", ".spec.assignment.clusterRef.name")
+        .prints("Role", "string", ".spec.assignment.role")
+        .prints("Arch", "string", ".spec.hardware.cpuArchitecture")
+        .prints("CPU", "integer", ".spec.hardware.cpuCores")
+        .prints("Phase", "string", ".status.phase")
+        .answers("impact", "Impact", questions::impact::answer("Node"));
+        device::index_by_position(prints_ready(in_device(node))).rule(device::check_device)
     }
 }
 
-/// The references of a device to the one whose slot it is in.
+/// Declares the references of a device to the device whose slot it occupies.
 pub(super) fn in_device<D: Device>(declaration: Declaration<D>) -> Declaration<D> {
     let refer =
         |plural| Reference::at("spec.inSlot.deviceRef.name", super::GROUP, plural).tie("slotted in it");

@@ -1,4 +1,4 @@
-//! Placement: the units of a rack that a device occupies.
+//! Placement: the rack units (U) that a device occupies.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,29 +7,30 @@ use crate::LocalObjectReference;
 use crate::choice::choice;
 
 choice! {
-    /// A side of a rack.
+    /// A face of a rack.
     Face: Front, Rear
 }
 
-/// Where in a rack a device is mounted.
+/// Position of a device in a rack: it occupies units `startUnit` to `startUnit + unitHeight - 1` on `face`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
-    /// The rack.
+    /// Rack that the device is mounted in. Must exist and be at the device's site.
     pub rack_ref: LocalObjectReference,
-    /// The lowest unit that it occupies; U1 is the bottom.
+    /// Lowest rack unit that the device occupies. U1 is the bottom of the rack.
     #[schemars(range(min = 1))]
     pub start_unit: i32,
-    /// How many units it occupies.
+    /// Number of rack units that the device occupies. The highest one must be within the rack's `heightU`.
     #[schemars(range(min = 1))]
     pub unit_height: i32,
-    /// The side it is mounted on.
+    /// Face of the rack that the device is mounted on. Devices on the same face must not overlap. Defaults to `Front`.
     #[serde(default = "front")]
     pub face: Face,
-    /// Whether it takes both sides of its units.
+    /// Whether the device occupies its units on front and rear. Defaults to false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_depth: Option<bool>,
-    /// The reservation of the rack, by its name, whose units it may take.
+    /// Name of the rack's reservation whose units the device uses. It must lie within those units. Without it, the device
+    /// must not overlap any reservation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub reservation: Option<String>,
@@ -40,31 +41,31 @@ fn front() -> Face {
 }
 
 impl Placement {
-    /// The units and sides that it takes.
+    /// The units that it occupies, on one face or both.
     pub fn footprint(&self) -> Footprint {
         let face = if self.full_depth == Some(true) { None } else { Some(self.face) };
-        Footprint { start: self.start_unit, end: last(self.start_unit, self.unit_height), face }
+        Footprint { start: self.start_unit, end: highest_unit(self.start_unit, self.unit_height), face }
     }
 }
 
-/// The last of `height` units from `start`; far above any rack when there is no such number.
-pub fn last(start: i32, height: i32) -> i32 {
+/// The highest of `height` units from `start` on. Saturates, so that an overflow lies above any rack.
+pub fn highest_unit(start: i32, height: i32) -> i32 {
     start.saturating_add(height.saturating_sub(1))
 }
 
-/// Units of a rack, on one side or on both.
+/// A range of rack units on one face or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
-    /// The lowest unit.
+    /// Lowest unit.
     pub start: i32,
-    /// The highest unit.
+    /// Highest unit.
     pub end: i32,
-    /// The side; both when there is none.
+    /// Face; `None` means both.
     pub face: Option<Face>,
 }
 
 impl Footprint {
-    /// Whether the two want the same place.
+    /// Whether the two share a unit on a face.
     pub fn overlaps(&self, other: &Footprint) -> bool {
         let same_side = match (self.face, other.face) {
             (Some(one), Some(another)) => one == another,
@@ -73,19 +74,19 @@ impl Footprint {
         same_side && self.start <= other.end && other.start <= self.end
     }
 
-    /// Whether it lies in the other one altogether.
+    /// Whether it lies entirely within the other one.
     pub fn is_within(&self, other: &Footprint) -> bool {
         let sides = other.face.is_none() || self.face == other.face;
         sides && other.start <= self.start && self.end <= other.end
     }
 
-    /// Whether it takes a unit on a side.
+    /// Whether it occupies a unit on a face.
     pub fn takes(&self, unit: i32, face: Face) -> bool {
         (self.start..=self.end).contains(&unit) && self.face.is_none_or(|own| own == face)
     }
 
-    /// The side, as messages tell it.
-    pub fn side(&self) -> &'static str {
+    /// The face, as denials print it.
+    pub fn face_name(&self) -> &'static str {
         match self.face {
             Some(Face::Front) => "Front",
             Some(Face::Rear) => "Rear",
@@ -109,14 +110,14 @@ mod tests {
         let face = prop_oneof![Just(None), Just(Some(Face::Front)), Just(Some(Face::Rear))];
         (1..50, 1..10, face).prop_map(|(start, height, face)| Footprint {
             start,
-            end: last(start, height),
+            end: highest_unit(start, height),
             face,
         })
     }
 
     proptest! {
         #[test]
-        fn two_overlap_exactly_when_they_share_a_unit_of_a_side(one in any_footprint(), other in any_footprint()) {
+        fn two_overlap_exactly_when_they_share_a_unit_on_a_face(one in any_footprint(), other in any_footprint()) {
             let share = (1..70).any(|unit| {
                 [Face::Front, Face::Rear].iter().any(|face| one.takes(unit, *face) && other.takes(unit, *face))
             });
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_height_beyond_all_numbers_is_no_small_one() {
-        assert_eq!(last(i32::MAX, i32::MAX), i32::MAX);
+    fn a_height_that_overflows_saturates() {
+        assert_eq!(highest_unit(i32::MAX, i32::MAX), i32::MAX);
     }
 }

@@ -1,85 +1,88 @@
-//! Port: where a cable or circuit meets a device; for data, for power, or through a patch panel.
+//! Port: a connector of a device for data, power or serial, or a port of a patch panel.
 
 use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource, Verdict, View, allow, deny};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{joined, texts};
-use super::{Rack, inventoried, prints_ready};
+use super::{Rack, declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::references::DeviceKind;
 use crate::{LocalObjectReference, PortDeviceReference, Quantity, Status};
 
-/// The bucket of the ports that lead through a patch panel to another one, by that one's name.
+/// Bucket of the ports that pass through a patch panel to another port, keyed by that port's name.
 pub const THROUGH: &str = "inventory-through";
-/// The bucket of the outlets that get their power from an inlet, by the inlet's name.
+/// Bucket of the outlets that an inlet feeds, keyed by the inlet's name.
 pub const FROM_INLET: &str = "inventory-from-inlet";
-/// The bucket of the ports at which a rack's power feed comes in.
+/// Bucket of the ports that a rack's power feed supplies, keyed by rack and feed.
 pub const ON_FEED: &str = "inventory-on-feed";
-/// The bucket of a device's ports, by its kind and name.
+/// Bucket of the ports of a device, keyed by `Kind/name`.
 pub const ON_DEVICE: &str = "inventory-on-device";
 
-/// Where a cable or circuit meets a device.
+/// A connector of a node, network device or rack: for data, power or serial, or a port of a patch panel. Cables and
+/// circuits connect ports. A port cannot be deleted while a Cable, Circuit or another Port refers to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Port {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the port. Set by users.
     pub spec: PortSpec,
-    /// What is observed of it.
+    /// Observation state of the port. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a port carries.
+    /// The type of a port.
     PortType: Power, Serial, Ethernet, Optical, PatchPanel
 }
 
-/// What a port is.
+/// Specification of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.deviceRef == oldSelf.deviceRef", "message": "deviceRef is immutable"},
-    {"rule": "!has(self.power) || self.type == 'Power'", "message": "only a port of type Power has power"},
-    {"rule": "!(has(self.power) && has(self.power.feed)) || self.deviceRef.kind == 'Rack'", "message": "only a port of a Rack is on one of its power feeds"},
+    {"rule": "!has(self.power) || self.type == 'Power'", "message": "power may only be set on a port of type Power"},
+    {"rule": "!(has(self.power) && has(self.power.feed)) || self.deviceRef.kind == 'Rack'", "message": "power.feed may only be set on a port of a Rack"},
 ]))]
 pub struct PortSpec {
-    /// The device it is on.
+    /// Device that the port belongs to. Immutable. While it does not exist, the port is not Ready (`DeviceNotFound`).
     pub device_ref: PortDeviceReference,
-    /// What it carries.
+    /// Type of port. Only `Power` ports may set `power`.
     #[serde(rename = "type")]
     pub kind: PortType,
-    /// What is written beside it: `eth0`, `PSU1`, `pp-A-24`.
+    /// Name of the port on the device, such as `eth0`, `PSU1` or `pp-A-24`. Must not be empty; need not be unique.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// How fast it is, in bits per second: `100G`.
+    /// Speed in bits per second, as a Kubernetes quantity: `100G`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Quantity>,
-    /// The port on the other side of the panel that this one leads to.
+    /// For a port of a patch panel: the port on the other side of the panel that this one connects to. Like the front port
+    /// and rear port of NetBox: set it on the front port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_through: Option<PassThrough>,
-    /// How many ports of the other side of the panel may lead to this one: the fibres of an MPO. One unless said.
+    /// For a rear port of a patch panel: the number of front ports that may connect to it, such as the fibers of an MPO
+    /// connector. Defaults to 1. Cannot be reduced below a position in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub positions: Option<i32>,
-    /// Where its power comes from, and how much.
+    /// Power source and rating. Only for ports of type `Power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// The hardware address of the interface behind it.
+    /// MAC address of the interface, as six hexadecimal octets separated by colons. Need not be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$"))]
     pub mac_address: Option<String>,
 }
 
-/// The way through a patch panel.
+/// The connection from a port through its patch panel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PassThrough {
-    /// The port on the other side.
+    /// Port on the other side. Must be another port of the same device that has no `passThrough` itself.
     pub port_ref: LocalObjectReference,
-    /// Which of its positions; 1 unless said.
+    /// Position at that port, from 1 to its `positions`. At most one port may use each position. Defaults to 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1024))]
     pub position: i32,
@@ -89,49 +92,51 @@ fn one() -> i32 {
     1
 }
 
-/// The power of a port.
+/// Power source and rating of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
-    /// Of a rack's port: the power feed that comes in there.
+    /// For a port of a Rack: name of the rack's power feed that supplies the port. Must be one of the rack's `powerFeeds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub feed: Option<String>,
-    /// Of an outlet: the port of the same device that its power comes in at.
+    /// For an outlet, such as that of a PDU: the power inlet of the same device that feeds it. Must be a `Power` port without
+    /// an `inletRef` of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inlet_ref: Option<LocalObjectReference>,
-    /// What it may carry, in watts.
+    /// Rated power in watts. Informational: loads are not checked against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rated_watts: Option<i64>,
-    /// What it draws, in watts; else its share of what its device draws.
+    /// Power drawn at this port, in watts. Defaults to an equal share of the device's `drawnWatts` among its cabled power
+    /// supplies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub drawn_watts: Option<i64>,
 }
 
-/// The value under which the ports of a rack's feed are found.
+/// The key of a rack's feed in the bucket [`ON_FEED`].
 pub fn feed_of(rack: &str, feed: &str) -> String {
     format!("{rack}/{feed}")
 }
 
 impl PortSpec {
-    /// The port through the panel, if there is one.
+    /// The connection through the panel, if any.
     pub fn through(&self) -> Option<&PassThrough> {
         self.pass_through.as_ref()
     }
 
-    /// The port its power comes in at, if it is an outlet.
+    /// The inlet that feeds it, if it is an outlet.
     pub fn inlet(&self) -> Option<&str> {
         self.power.as_ref()?.inlet_ref.as_ref().map(|inlet| inlet.name.as_str())
     }
 
-    /// The feed of the rack that comes in here.
+    /// The rack's power feed that supplies it.
     pub fn feed(&self) -> Option<&str> {
         self.power.as_ref()?.feed.as_deref()
     }
 
-    /// The value under which the ports of its device are found.
+    /// The key of its device in the bucket [`ON_DEVICE`].
     pub fn device_key(&self) -> String {
         format!("{}/{}", self.device_ref.kind, self.device_ref.name)
     }
@@ -149,7 +154,7 @@ impl Resource for Port {
             device.missing(Missing::NotReady("DeviceNotFound"))
         };
         let port = |path| Reference::at(path, super::GROUP, "ports").absent("referenced Port {} not found");
-        let declaration = inventoried("vport.inventory.miloapis.com", &["Cable", "Circuit", "Port"])
+        let declaration = declare_inventory("vport.inventory.miloapis.com", &["Cable", "Circuit", "Port"])
             .refers(device("nodes", "Node"))
             .refers(device("networkdevices", "NetworkDevice"))
             .refers(device("racks", "Rack"))
@@ -177,16 +182,16 @@ impl Resource for Port {
             .bucket_raw(THROUGH, |port| texts(port, "spec.passThrough.portRef.name").collect())
             .bucket_raw(FROM_INLET, |port| texts(port, "spec.power.inletRef.name").collect())
             .bucket_raw(ON_FEED, |port| joined(port, "spec.deviceRef.name", "spec.power.feed"))
-            .rule(leads_through_its_own_panel)
-            .rule(keeps_the_positions_in_use)
-            .rule(is_fed_by_its_own_device)
-            .rule(is_on_a_feed_of_its_rack);
+            .rule(check_pass_through)
+            .rule(check_positions_in_use_remain)
+            .rule(check_inlet)
+            .rule(check_feed);
         prints_ready(declaration)
     }
 }
 
-/// A port leads to another one of the same panel, which leads nowhere itself, at a position that is free.
-fn leads_through_its_own_panel(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+/// `passThrough` refers to another port of the same device without one, at a free position.
+fn check_pass_through(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
     let Some(port) = change.after() else { return allow() };
     let Some(through) = port.spec.through() else { return allow() };
     if change.before().is_some_and(|old| old.spec.through() == Some(through)) {
@@ -203,14 +208,20 @@ fn leads_through_its_own_panel(change: &Change<Port>, view: &mut View<'_>) -> Ve
         ));
     }
     if far.spec.through().is_some() {
-        return deny(format!("Port {far_name} leads through the panel itself; name the one it leads to"));
+        return deny(format!("Port {far_name} has a passThrough itself; refer to the port it leads to"));
     }
     if through.position > far.spec.positions.unwrap_or(1) {
         let most = far.spec.positions.unwrap_or(1);
-        return deny(format!("Port {far_name} has no position {}; it has {most}", through.position));
+        return deny(format!(
+            "Port {far_name} has no position {}; its highest position is {most}",
+            through.position
+        ));
     }
     if !view.bucket_of::<Port>(THROUGH, &port.metadata.name).is_empty() {
-        return deny(format!("other ports lead to Port {}, so it can't lead on", port.metadata.name));
+        return deny(format!(
+            "other ports pass through to Port {}, so it cannot set passThrough",
+            port.metadata.name
+        ));
     }
     let others = view.bucket_of::<Port>(THROUGH, far_name);
     let taken = others.iter().find(|other| {
@@ -219,15 +230,15 @@ fn leads_through_its_own_panel(change: &Change<Port>, view: &mut View<'_>) -> Ve
     });
     match taken {
         Some(other) => deny(format!(
-            "position {} of Port {far_name} is already that of Port {}",
+            "position {} of Port {far_name} is already used by Port {}",
             through.position, other.metadata.name
         )),
         None => allow(),
     }
 }
 
-/// A port keeps the positions at which others lead to it.
-fn keeps_the_positions_in_use(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+/// `positions` is not reduced below one that another port uses.
+fn check_positions_in_use_remain(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
     let (Some(old), Some(port)) = (change.before(), change.after()) else { return allow() };
     let now = port.spec.positions.unwrap_or(1);
     if old.spec.positions.unwrap_or(1) <= now {
@@ -237,13 +248,13 @@ fn keeps_the_positions_in_use(change: &Change<Port>, view: &mut View<'_>) -> Ver
     let beyond =
         leading.iter().find(|other| other.spec.through().is_some_and(|through| through.position > now));
     match beyond {
-        Some(other) => deny(format!("Port {} still leads to a position above {now}", other.metadata.name)),
+        Some(other) => deny(format!("Port {} still uses a position above {now}", other.metadata.name)),
         None => allow(),
     }
 }
 
-/// An outlet is fed by an inlet of the same device, which is no outlet itself.
-fn is_fed_by_its_own_device(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+/// An outlet is fed by an inlet of the same device, which is not an outlet itself.
+fn check_inlet(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
     let Some(port) = change.after() else { return allow() };
     let Some(inlet_name) = port.spec.inlet() else { return allow() };
     if change.before().is_some_and(|old| old.spec.inlet() == Some(inlet_name)) {
@@ -259,16 +270,18 @@ fn is_fed_by_its_own_device(change: &Change<Port>, view: &mut View<'_>) -> Verdi
         ));
     }
     if inlet.spec.kind != PortType::Power || inlet.spec.inlet().is_some() {
-        return deny(format!("Port {inlet_name} is no inlet for power"));
+        return deny(format!("Port {inlet_name} is not a power inlet"));
     }
     match view.bucket_of::<Port>(FROM_INLET, &port.metadata.name).is_empty() {
         true => allow(),
-        false => deny(format!("Port {} feeds others, so it is no outlet", port.metadata.name)),
+        false => {
+            deny(format!("Port {} feeds other ports, so it cannot set power.inletRef", port.metadata.name))
+        }
     }
 }
 
-/// A rack's port is on a power feed that the rack has.
-fn is_on_a_feed_of_its_rack(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+/// `power.feed` names a power feed of the port's rack.
+fn check_feed(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
     let Some(port) = change.after() else { return allow() };
     let Some(feed) = port.spec.feed().filter(|_| port.spec.device_ref.kind == DeviceKind::Rack) else {
         return allow();

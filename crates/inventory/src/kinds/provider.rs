@@ -1,74 +1,76 @@
-//! Provider: a company that runs facilities, circuits or clouds for us.
+//! Provider: a company that provides sites, circuits or virtual machines.
 
 use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::Status;
 use crate::choice::choice;
 
-/// A company that runs facilities, circuits or clouds for us.
+/// A company that provides sites, circuits or virtual machines. It cannot be deleted while a Site, Circuit or
+/// VirtualMachine refers to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Provider {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the provider. Set by users.
     pub spec: ProviderSpec,
-    /// What is observed of it.
+    /// Observation state of the provider. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a provider provides.
+    /// The type of service that a provider offers.
     ProviderType: Hosting, Colocation, Transit, InternetExchange, DarkFiber, Cloud
 }
 
-/// What a provider is.
+/// Specification of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderSpec {
-    /// What people call it.
+    /// Human-readable name. Must not be empty.
     #[schemars(length(min = 1))]
     pub display_name: String,
-    /// What it provides.
+    /// Main service that the provider offers.
     #[serde(rename = "type")]
     pub kind: ProviderType,
-    /// What was agreed with it.
+    /// Contract with the provider. Informational.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,
-    /// What it, or a registry, knows us by: an ASN, an LOA-CFA.
+    /// Identifiers assigned to you by the provider or a registry, such as an ASN or an LOA-CFA number. Names need not be
+    /// unique.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub service_identifiers: Vec<ServiceIdentifier>,
 }
 
-/// What was agreed with a provider.
+/// Contract data of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contract {
-    /// The number of the contract.
+    /// Contract number. Free text, found by search.
     #[serde(default, rename = "contractID", skip_serializing_if = "Option::is_none")]
     pub contract_id: Option<String>,
-    /// Our account.
+    /// Customer account at the provider. Free text, found by search.
     #[serde(default, rename = "accountID", skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
-    /// Where its portal is.
+    /// URL of the provider's customer portal. Must begin with `http://` or `https://`.
     #[serde(default, rename = "portalURL", skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^https?://.+$"))]
     pub portal_url: Option<String>,
-    /// Anything else.
+    /// Free-text notes on the contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// What a provider, or a registry, knows us by.
+/// An identifier assigned by a provider or a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceIdentifier {
-    /// What it identifies, such as `ASN`.
+    /// Type of identifier, such as `ASN`. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// The identifier itself.
+    /// Value of the identifier, such as `AS64500`. Must not be empty.
     #[schemars(length(min = 1))]
     pub identifier: String,
 }
@@ -81,7 +83,7 @@ impl Resource for Provider {
 
     fn declare() -> Declaration<Provider> {
         let provider =
-            inventoried("vprovider.inventory.miloapis.com", &["Site", "Circuit", "VirtualMachine"])
+            declare_inventory("vprovider.inventory.miloapis.com", &["Site", "Circuit", "VirtualMachine"])
                 .selects(&["spec.type"])
                 .searches(&["spec.displayName", "spec.contract.contractID", "spec.contract.accountID"])
                 .prints("Display", "string", ".spec.displayName")

@@ -1,4 +1,4 @@
-//! Rack: a cabinet at a site, whose units devices occupy.
+//! Rack: an equipment rack at a site, with its power feeds and reserved units.
 
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource, Verdict, View, allow, deny};
@@ -6,133 +6,140 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{self, Lifecycle, Occupant};
-use super::placement::{Face, Footprint, last};
-use super::{inventoried, prints_ready};
+use super::placement::{Face, Footprint, highest_unit};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::{LocalObjectReference, Status};
 
-/// A cabinet at a site, whose units devices occupy.
+/// An equipment rack at a site, with its power feeds and reserved units. It cannot be deleted while a Node or
+/// NetworkDevice is placed in it or a Port belongs to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Rack {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the rack. Set by users.
     pub spec: RackSpec,
-    /// What is observed of it.
+    /// Observation state of the rack. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
-/// What a rack is.
+/// Specification of a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.siteRef == oldSelf.siteRef", "message": "siteRef is immutable"},
 ]))]
 pub struct RackSpec {
-    /// The site it stands at.
+    /// Site of the rack. Immutable. While the Site does not exist, the rack is not Ready (`SiteNotFound`).
     pub site_ref: LocalObjectReference,
-    /// The cage it stands in.
+    /// Cage of the rack. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cage: Option<String>,
-    /// The row it stands in.
+    /// Row of the rack. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
-    /// What is written on it.
+    /// Name on the rack's label, if it differs from the object's name. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How many units it has.
+    /// Height of the rack in rack units (U). Cannot be reduced below the highest unit that a device occupies.
     #[serde(rename = "heightU")]
     #[schemars(range(min = 1))]
     pub height_u: i32,
-    /// The power that comes to it.
+    /// Power feeds of the rack. A feed that a Port uses cannot be removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub power_feeds: Vec<PowerFeed>,
-    /// Units that are kept for something.
+    /// Reserved units. Names must be unique within the rack, and reservations must not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub reservations: Vec<Reservation>,
-    /// Its serial number, like that of no other.
+    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub serial: Option<String>,
-    /// Our own number on it, like that of no other.
+    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub asset_tag: Option<String>,
-    /// How far it is in its life.
+    /// Lifecycle stage. Informational for racks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifecycle: Option<Lifecycle>,
 }
 
 choice! {
-    /// How many wires carry the power.
+    /// The number of phases of a power feed.
     Phase: SinglePhase, ThreePhase
 }
 
-/// Power that comes to a rack.
+/// A power feed of a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PowerFeed {
-    /// What it is called, such as `A`.
+    /// Name of the feed, such as `A`. Ports refer to it in `spec.power.feed`. Must not be empty.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// How many wires carry it.
+    /// Number of phases. Unset is treated as `SinglePhase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Volts; of three phases, between two of them.
+    /// Voltage in volts; line-to-line for a three-phase feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub voltage: Option<i32>,
-    /// Amperes, of each phase.
+    /// Rated current per phase, in amperes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub amps_rated: Option<i32>,
-    /// How much of its rating may be used, in percent; 80 unless said.
+    /// Share of the rating that may be used, in percent (1 to 100). Defaults to 80.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub max_utilization_percent: Option<i32>,
 }
 
 impl PowerFeed {
-    /// How many watts it may give, when its voltage and amperes are known.
+    /// Usable power in watts, if voltage and rated current are set.
     pub fn usable_watts(&self) -> Option<i64> {
         let (volts, amperes) = (f64::from(self.voltage?), f64::from(self.amps_rated?));
         let phases = if self.phase == Some(Phase::ThreePhase) { 3.0_f64.sqrt() } else { 1.0 };
         let share = f64::from(self.max_utilization_percent.unwrap_or(80)) / 100.0;
-        #[expect(clippy::cast_possible_truncation, reason = "a float is cut to the nearest number there is")]
+        #[expect(clippy::cast_possible_truncation, reason = "float-to-int casts saturate")]
         Some((volts * amperes * phases * share).round() as i64)
     }
 }
 
-/// Units of a rack that are kept for something.
+/// Reserved units of a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reservation {
-    /// What it is called; a device that names it may take its units.
+    /// Name of the reservation. A device uses its units by naming it in `spec.placement.reservation`. 1 to 253 characters.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// The lowest unit.
+    /// Lowest reserved rack unit. U1 is the bottom of the rack.
     #[schemars(range(min = 1))]
     pub start_unit: i32,
-    /// How many units.
+    /// Number of reserved rack units. The highest one must be within the rack's `heightU`.
     #[schemars(range(min = 1))]
     pub unit_height: i32,
-    /// The side; both unless said.
+    /// Face that is reserved. Unset means front and rear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub face: Option<Face>,
-    /// What they are kept for.
+    /// Purpose of the reservation. Free text, at most 1024 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub reason: Option<String>,
 }
 
 impl Reservation {
-    /// The units and sides that it keeps.
+    /// The units that it reserves, on one face or both.
     pub fn footprint(&self) -> Footprint {
-        Footprint { start: self.start_unit, end: last(self.start_unit, self.unit_height), face: self.face }
+        Footprint {
+            start: self.start_unit,
+            end: highest_unit(self.start_unit, self.unit_height),
+            face: self.face,
+        }
     }
 }
 
@@ -144,7 +151,7 @@ impl Resource for Rack {
 
     fn declare() -> Declaration<Rack> {
         let site = Reference::at("spec.siteRef.name", super::GROUP, "sites");
-        let rack = inventoried("vrack.inventory.miloapis.com", &["Node", "NetworkDevice", "Port"])
+        let rack = declare_inventory("vrack.inventory.miloapis.com", &["Node", "NetworkDevice", "Port"])
             .refers(site.missing(Missing::NotReady("SiteNotFound")))
             .selects(&["spec.siteRef.name", "spec.cage", "spec.row", "spec.lifecycle"])
             .searches(&["spec.name", "spec.cage", "spec.row", "spec.serial", "spec.assetTag"])
@@ -156,18 +163,16 @@ impl Resource for Rack {
             .answers("elevation", "RackElevation", questions::elevation::answer)
             .answers("find-space", "RackSpace", questions::space::answer())
             .answers("impact", "Impact", questions::impact::answer("Rack"))
-            .validate(reservations_lie_apart)
-            .rule(holds_all_that_is_in_it)
-            .rule(keeps_the_feeds_in_use)
-            .rule(|change, view| {
-                device::is_the_only_one_with_its_tags(change.before(), change.after(), view)
-            });
-        device::found_by_tags(prints_ready(rack))
+            .validate(validate_reservations)
+            .rule(check_occupants_still_fit)
+            .rule(check_feeds_in_use_remain)
+            .rule(|change, view| device::check_tags_are_unique(change.before(), change.after(), view));
+        device::index_by_tags(prints_ready(rack))
     }
 }
 
-/// Reservations have names of their own, fit the rack and don't overlap.
-fn reservations_lie_apart(change: &Change<Rack>) -> Vec<FieldError> {
+/// Reservations have unique names, fit within the rack and do not overlap.
+fn validate_reservations(change: &Change<Rack>) -> Vec<FieldError> {
     let Some(rack) = change.after() else { return Vec::new() };
     let (spec, mut errors) = (Path::of("spec"), Vec::new());
     let list = spec.field("reservations");
@@ -189,8 +194,8 @@ fn reservations_lie_apart(change: &Change<Rack>) -> Vec<FieldError> {
     errors
 }
 
-/// A rack keeps every unit that something occupies, and reserves none of them for something else.
-fn holds_all_that_is_in_it(change: &Change<Rack>, view: &mut View<'_>) -> Verdict {
+/// A rack keeps every occupied unit, and reserves none of them for another device.
+fn check_occupants_still_fit(change: &Change<Rack>, view: &mut View<'_>) -> Verdict {
     let Some(rack) = change.after() else { return allow() };
     let same = |old: &Rack| {
         old.spec.height_u == rack.spec.height_u && old.spec.reservations == rack.spec.reservations
@@ -207,13 +212,13 @@ fn holds_all_that_is_in_it(change: &Change<Rack>, view: &mut View<'_>) -> Verdic
         ));
     }
     for occupant in &occupants {
-        occupant.respects(rack)?;
+        occupant.check_reservations(rack)?;
     }
     allow()
 }
 
-/// A rack keeps the power feeds that ports are fed by.
-fn keeps_the_feeds_in_use(change: &Change<Rack>, view: &mut View<'_>) -> Verdict {
+/// A rack keeps the power feeds that ports use.
+fn check_feeds_in_use_remain(change: &Change<Rack>, view: &mut View<'_>) -> Verdict {
     let (Some(old), Some(rack)) = (change.before(), change.after()) else { return allow() };
     let is_kept = |name: &str| rack.spec.power_feeds.iter().any(|feed| feed.name == name);
     for lost in old.spec.power_feeds.iter().filter(|feed| !is_kept(&feed.name)) {
@@ -235,10 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_gives_what_its_wires_carry() {
+    fn usable_watts_follow_voltage_current_phases_and_utilization() {
         assert_eq!(feed(Some(Phase::SinglePhase), Some(100)).usable_watts(), Some(13_280));
         assert_eq!(feed(Some(Phase::ThreePhase), Some(100)).usable_watts(), Some(23_002));
-        assert_eq!(feed(None, None).usable_watts(), Some(10_624), "a fifth is kept free unless said");
+        assert_eq!(feed(None, None).usable_watts(), Some(10_624), "utilization defaults to 80 percent");
         assert_eq!(PowerFeed { voltage: None, ..feed(None, None) }.usable_watts(), None);
     }
 }

@@ -1,49 +1,50 @@
-//! Site: a facility, an availability zone, an edge or virtual location.
+//! Site: a data center, availability zone, edge location or virtual location.
 
 use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::{LocalObjectReference, Status};
 
-/// A facility, an availability zone, an edge or virtual location.
+/// A data center, availability zone, edge location or virtual location. It cannot be deleted while a Node, Cluster,
+/// NetworkDevice, Circuit or Rack refers to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Site {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the site. Set by users.
     pub spec: SiteSpec,
-    /// What is observed of it.
+    /// Observation state of the site. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
 choice! {
-    /// What a site is.
+    /// The type of a site.
     SiteType: Datacenter, AvailabilityZone, Edge, Virtual
 }
 
-/// What a site is.
+/// Specification of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.regionRef == oldSelf.regionRef", "message": "regionRef is immutable"},
 ]))]
 pub struct SiteSpec {
-    /// What people call it.
+    /// Human-readable name. Must not be empty.
     #[schemars(length(min = 1))]
     pub display_name: String,
-    /// The region it is in.
+    /// Region that contains the site. Immutable. While the Region does not exist, the site is not Ready (`RegionNotFound`).
     pub region_ref: LocalObjectReference,
-    /// What it is.
+    /// Type of location. Copied to the label `topology.inventory.miloapis.com/site-type` of everything at the site.
     #[serde(rename = "type")]
     pub kind: SiteType,
-    /// Where letters and trucks go.
+    /// Postal address. Free text, not validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Who runs it.
+    /// Provider that operates the site. While the Provider does not exist, the site is not Ready (`ProviderNotFound`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_ref: Option<LocalObjectReference>,
 }
@@ -58,7 +59,7 @@ impl Resource for Site {
         let region = Reference::at("spec.regionRef.name", super::GROUP, "regions");
         let provider = Reference::at("spec.providerRef.name", super::GROUP, "providers");
         let order = &["Node", "Cluster", "NetworkDevice", "Circuit", "Rack"];
-        let site = inventoried("vsite.inventory.miloapis.com", order)
+        let site = declare_inventory("vsite.inventory.miloapis.com", order)
             .refers(region.missing(Missing::NotReady("RegionNotFound")))
             .refers(provider.missing(Missing::NotReady("ProviderNotFound")))
             .selects(&["spec.regionRef.name", "spec.providerRef.name", "spec.type"])

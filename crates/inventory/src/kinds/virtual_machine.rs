@@ -1,55 +1,56 @@
-//! VirtualMachine: what runs on a node, and how much of it is its own.
+//! VirtualMachine: a virtual machine, the node that hosts it and the resources allocated to it.
 
 use krm::kind::{Declaration, Metadata, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::Disk;
-use super::{inventoried, prints_ready};
+use super::{declare_inventory, prints_ready};
 use crate::{LocalObjectReference, ObjectReference, Status};
 
-/// What runs on a node.
+/// A virtual machine, the Node that hosts it and the resources allocated to it. The Node cannot be deleted while a
+/// virtual machine is hosted on it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct VirtualMachine {
-    /// What every object has.
+    /// Standard object metadata.
     pub metadata: Metadata,
-    /// What it is.
+    /// Specification of the virtual machine. Set by users.
     pub spec: VirtualMachineSpec,
-    /// What is observed of it.
+    /// Observation state of the virtual machine. Set by the inventory controller; read-only for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
 
-/// What a virtual machine is.
+/// Specification of a virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [
     {"rule": "self.hostRef == oldSelf.hostRef", "message": "hostRef is immutable"},
 ]))]
 pub struct VirtualMachineSpec {
-    /// The node it runs on; to move it is to delete it and make it anew.
+    /// Node that hosts the virtual machine. Immutable: to migrate it, delete it and create it again. The Node must exist.
     pub host_ref: LocalObjectReference,
-    /// Who runs it for us.
+    /// Provider that operates the virtual machine. Must exist if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_ref: Option<LocalObjectReference>,
-    /// The project it is for, which need not be here.
+    /// Project that the virtual machine belongs to. The object need not exist on this server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_ref: Option<ObjectReference>,
-    /// How much of its host is its own.
+    /// CPU, memory and disks allocated to the virtual machine. Not checked against the capacity of the host.
     pub allocation: Allocation,
 }
 
-/// How much of its host is a virtual machine's own.
+/// Resources that a virtual machine gets from its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Allocation {
-    /// How many processors it sees.
+    /// Number of virtual CPUs. At least 1.
     #[schemars(range(min = 1))]
     pub vcpus: i32,
-    /// How much memory it has, in bytes.
+    /// Memory in bytes. At least 1.
     #[schemars(range(min = 1))]
     pub memory_bytes: i64,
-    /// Its disks.
+    /// Virtual disks. Names need not be unique.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub disks: Vec<Disk>,
@@ -65,7 +66,7 @@ impl Resource for VirtualMachine {
         let refer = |path, plural| Reference::at(path, super::GROUP, plural);
         let host = refer("spec.hostRef.name", "nodes").tie("hosted on it");
         let provider = refer("spec.providerRef.name", "providers");
-        let machine = inventoried("vvirtualmachine.inventory.miloapis.com", &[])
+        let machine = declare_inventory("vvirtualmachine.inventory.miloapis.com", &[])
             .short(&["vm"])
             .refers(host.absent("host Node {} not found"))
             .refers(provider.absent("referenced Provider {} not found"))

@@ -1,4 +1,4 @@
-//! Elevation: what is where in a rack, front and rear, what is free, and how its power stands.
+//! Rack elevation: devices on both faces, free units and power.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::kinds::placement::{Face, Footprint, Placement};
 use crate::kinds::{NetworkDevice, Node, Rack};
 use crate::power;
 
-/// A rack as one stands before it.
+/// A rack elevation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Elevation {
-    /// The rack.
+    /// Name of the rack.
     pub rack: String,
-    /// The site it stands at.
+    /// Its site.
     pub site: String,
     /// Its cage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,107 +26,107 @@ pub struct Elevation {
     /// Its row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
-    /// How many units it has.
+    /// Height in rack units.
     #[serde(rename = "heightU")]
     pub height_u: i32,
-    /// What is mounted in it, from the bottom.
-    pub devices: Vec<Mounted>,
-    /// What is kept for something.
-    pub reservations: Vec<Kept>,
-    /// How many units are free in front.
+    /// MountedDevice devices, from the bottom.
+    pub devices: Vec<MountedDevice>,
+    /// Reserved units.
+    pub reservations: Vec<ReservedUnits>,
+    /// Number of free units on the front face.
     pub free_front: i32,
-    /// How many units are free in the rear.
+    /// Number of free units on the rear face.
     pub free_rear: i32,
-    /// How many units in a row are free on both sides.
+    /// Largest contiguous number of units free on front and rear.
     pub largest_free: i32,
-    /// How its power stands.
+    /// Power draw and capacity.
     pub power: Power,
 }
 
-/// Something in a rack.
+/// A device mounted in a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Mounted {
+pub struct MountedDevice {
     /// Its kind.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// What it does, or which cluster it works in.
+    /// Role of a network device, or cluster of a node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The lowest unit.
+    /// Lowest unit.
     pub start: i32,
-    /// The highest unit.
+    /// Highest unit.
     pub end: i32,
-    /// The side; both when there is none.
+    /// Face; unset means both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub face: Option<Face>,
-    /// What it draws at most.
+    /// Maximum power draw in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watts: Option<i64>,
-    /// What is in its slots: the slot and the device.
+    /// Occupied slots: name of the slot and of the device in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<(String, String)>,
 }
 
-impl Mounted {
-    /// The units that it takes.
+impl MountedDevice {
+    /// The units that it occupies.
     pub fn footprint(&self) -> Footprint {
         Footprint { start: self.start, end: self.end, face: self.face }
     }
 }
 
-/// Units that are kept for something.
+/// Reserved units of a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Kept {
-    /// The reservation.
+pub struct ReservedUnits {
+    /// Name of the reservation.
     pub name: String,
-    /// The lowest unit.
+    /// Lowest unit.
     pub start: i32,
-    /// The highest unit.
+    /// Highest unit.
     pub end: i32,
-    /// The side; both when there is none.
+    /// Face; unset means both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub face: Option<Face>,
-    /// What for.
+    /// Purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The power of a rack, in watts.
+/// Power of a rack, in watts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
-    /// What everything in it draws at most.
+    /// Sum of the maximum draw of its devices.
     pub drawn: i64,
-    /// What it may draw so that any one feed could carry it alone; unknown when a feed's rating is.
+    /// Power budget with redundancy: the usable power of the weakest feed. Unset if a rating is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<i64>,
-    /// Each feed.
+    /// Load of each feed.
     pub feeds: Vec<Feed>,
 }
 
-/// A feed of a rack.
+/// Load of a power feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feed {
-    /// Its name.
+    /// Name of the feed.
     pub name: String,
-    /// What it may give.
+    /// Usable power in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usable: Option<i64>,
-    /// What is drawn from it through cables.
+    /// Power drawn through cables, in watts.
     pub drawn: i64,
 }
 
-/// What a rack may draw so that any one feed could carry it alone.
+/// Power budget of a rack with redundancy: the usable power of its weakest feed.
 pub fn budget(rack: &Rack) -> Option<i64> {
     rack.spec.power_feeds.iter().map(|feed| feed.usable_watts()).min().flatten()
 }
 
 impl Elevation {
-    /// A rack with all that is in it.
+    /// The elevation of a rack.
     pub fn of(rack: &Rack, look: &dyn Look) -> Elevation {
         let name = rack.metadata.name.as_str();
         let nodes = look.in_bucket::<Node>(IN_RACK, name).into_iter().filter_map(|node| {
@@ -139,13 +139,13 @@ impl Elevation {
             let (placement, watts) = (device.spec.placement.as_ref()?, device.spec.drawn_watts);
             Some(mounted("NetworkDevice", &device.metadata.name, about, placement, watts, look))
         });
-        let mut devices: Vec<Mounted> = nodes.chain(devices).collect();
+        let mut devices: Vec<MountedDevice> = nodes.chain(devices).collect();
         devices.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
-        let reservations: Vec<Kept> = rack
+        let reservations: Vec<ReservedUnits> = rack
             .spec
             .reservations
             .iter()
-            .map(|kept| Kept {
+            .map(|kept| ReservedUnits {
                 name: kept.name.clone(),
                 start: kept.footprint().start,
                 end: kept.footprint().end,
@@ -153,7 +153,7 @@ impl Elevation {
                 reason: kept.reason.clone(),
             })
             .collect();
-        let mut taken: Vec<Footprint> = devices.iter().map(Mounted::footprint).collect();
+        let mut taken: Vec<Footprint> = devices.iter().map(MountedDevice::footprint).collect();
         taken.extend(rack.spec.reservations.iter().map(|kept| kept.footprint()));
         let height = rack.spec.height_u;
         let free = |face| (1..=height).filter(|unit| !taken.iter().any(|one| one.takes(*unit, face))).count();
@@ -180,18 +180,19 @@ impl Elevation {
         }
     }
 
-    /// What stands in a unit on a side.
-    pub fn at(&self, unit: i32, face: Face) -> Option<&Mounted> {
+    /// The device in a unit on a face.
+    pub fn at(&self, unit: i32, face: Face) -> Option<&MountedDevice> {
         self.devices.iter().find(|device| device.footprint().takes(unit, face))
     }
 
-    fn kept_at(&self, unit: i32, face: Face) -> Option<&Kept> {
-        let takes =
-            |kept: &&Kept| Footprint { start: kept.start, end: kept.end, face: kept.face }.takes(unit, face);
+    fn kept_at(&self, unit: i32, face: Face) -> Option<&ReservedUnits> {
+        let takes = |kept: &&ReservedUnits| {
+            Footprint { start: kept.start, end: kept.end, face: kept.face }.takes(unit, face)
+        };
         self.reservations.iter().find(takes)
     }
 
-    /// What a terminal shows.
+    /// Text output.
     pub fn text(&self) -> String {
         const WIDE: usize = 26;
         let mut lines = vec![format!("{} at {}, {}U", self.rack, self.site, self.height_u)];
@@ -207,12 +208,12 @@ impl Elevation {
             lines.push(line.trim_end().to_owned());
         }
         lines.push(format!(
-            "Free: {}U front, {}U rear; {}U in a row on both sides",
+            "Free: {}U front, {}U rear; largest contiguous space, front and rear: {}U",
             self.free_front, self.free_rear, self.largest_free
         ));
         lines.push(match self.power.budget {
             Some(budget) => format!("Power: {} W of {budget} W", self.power.drawn),
-            None => format!("Power: {} W; what its feeds give is not known", self.power.drawn),
+            None => format!("Power: {} W; capacity of the power feeds unknown", self.power.drawn),
         });
         for feed in &self.power.feeds {
             let usable = feed.usable.map_or("unknown".to_owned(), |usable| format!("{usable} W"));
@@ -234,7 +235,7 @@ fn mounted(
     placement: &Placement,
     watts: Option<i64>,
     look: &dyn Look,
-) -> Mounted {
+) -> MountedDevice {
     let footprint = placement.footprint();
     let inside = look.bucket(IN_DEVICE, &format!("{kind}/{name}"));
     let slots = inside.iter().map(|inside| {
@@ -244,11 +245,11 @@ fn mounted(
     let mut slots: Vec<(String, String)> = slots.collect();
     slots.sort();
     let (start, end, face) = (footprint.start, footprint.end, footprint.face);
-    Mounted { kind: kind.to_owned(), name: name.to_owned(), about, start, end, face, watts, slots }
+    MountedDevice { kind: kind.to_owned(), name: name.to_owned(), about, start, end, face, watts, slots }
 }
 
-/// What is written on a device.
-pub(super) fn label(device: &Mounted) -> String {
+/// The label of a device in a drawing.
+pub(super) fn label(device: &MountedDevice) -> String {
     match &device.about {
         Some(about) => format!("{} ({about})", device.name),
         None => device.name.clone(),
@@ -262,7 +263,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Runs of units that are free on a side, or on both: the lowest unit and how many.
+/// Contiguous free units on a face, or on both: lowest unit and length.
 pub fn runs(height: i32, taken: &[Footprint], face: Option<Face>) -> Vec<(i32, i32)> {
     let wanted = |unit| Footprint { start: unit, end: unit, face };
     let (mut found, mut begun) = (Vec::new(), None);
@@ -280,7 +281,7 @@ pub fn runs(height: i32, taken: &[Footprint], face: Option<Face>) -> Vec<(i32, i
     found
 }
 
-/// Answers `…/racks/<name>/elevation`; of `-`, the racks that `names`, `site`, `cage` and `row` say, side by side.
+/// Answers `…/racks/<name>/elevation`; for `-`, the racks selected by `names`, `site`, `cage` and `row`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let racks = asked_racks(asked, look)?;
     let row = Row { racks: racks.iter().map(|rack| Elevation::of(rack, look)).collect() };
@@ -306,7 +307,7 @@ fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Arc<Rack>>
     };
     if let Some(names) = named {
         let find = |name: &String| {
-            look.find::<Rack>(name).ok_or_else(|| Status::bad_request(format!("there is no Rack {name}")))
+            look.find::<Rack>(name).ok_or_else(|| Status::bad_request(format!("racks \"{name}\" not found")))
         };
         return names.iter().map(find).collect();
     }
@@ -314,7 +315,9 @@ fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Arc<Rack>>
         (Some(site), _) => look.with("spec.siteRef.name", site),
         (None, Some(row)) => look.with("spec.row", row),
         (None, None) => {
-            return Err(Status::bad_request("say which racks: names=a,b or site=, with cage= and row="));
+            return Err(Status::bad_request(
+                "select racks with names=a,b, or with site= or row=, and optionally cage=",
+            ));
         }
     };
     let is =

@@ -1,15 +1,14 @@
-//! Impact: what loses power, network or redundancy if something goes.
+//! Impact analysis: what loses power, network connectivity or redundancy if an object fails.
 //!
-//! A device has *network* while a way leads from it out of all that is ours, through switches, panels and circuits that are
-//! there. A transit or peering circuit leads out, and so does one whose other end is a site; a circuit between two ports of
-//! ours is a way like a cable, so that a site without a way out of its own loses network with the site it gets it from. Where
-//! no circuit leads out, those between us count as the ways out; where there are none, the border routers, else the
-//! firewalls, the spines or the leaves. A device *loses redundancy* when something appears whose failure alone would cut it
-//! off, and there was no such thing before.
+//! A device has *network* while a path leads from it to an uplink, through switches, patch panels and circuits that have
+//! not failed. Uplinks are transit and peering circuits, and circuits that terminate at a site. A circuit between two
+//! ports of the inventory is a path like a cable, so a site without an uplink of its own loses network together with the
+//! site that connects it. Where there is no uplink, circuits between ports stand in for one; without those, the border
+//! routers, else the firewalls, spines or leaves. A device *loses redundancy* when it gets a new single point of failure.
 
 mod failure;
 mod network;
-mod power_left;
+mod power;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,44 +20,44 @@ use super::shown;
 use crate::kinds::{GROUP, cable, circuit, port};
 use failure::Failure;
 
-/// What would be lost.
+/// The impact of a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Impact {
-    /// What goes.
+    /// The objects that fail.
     pub fails: Vec<String>,
-    /// Devices without power then.
+    /// Devices that lose all power.
     pub loses_power: Vec<String>,
-    /// Devices with fewer feeds than before, and one at least.
+    /// Devices that lose some but not all of their feeds.
     pub loses_power_redundancy: Vec<String>,
-    /// Devices that no way leads out from then.
+    /// Devices without a path to an uplink.
     pub loses_network: Vec<String>,
-    /// Devices that a single further failure would cut off then, and would not have before.
+    /// Devices with a new single point of failure.
     pub loses_network_redundancy: Vec<String>,
-    /// What each of those hangs on then.
+    /// The new single points of failure of each of those.
     pub depends_on: Vec<Dependence>,
-    /// Virtual machines on what goes or is without power or network.
+    /// Virtual machines on nodes that fail or lose power or network.
     pub machines: Vec<String>,
-    /// Links that run over what goes.
+    /// Links over cables or devices that fail.
     pub links: Vec<String>,
-    /// Circuits that end at what goes.
+    /// Circuits that fail or terminate at ports that fail.
     pub circuits: Vec<String>,
 }
 
-/// A device, and what it did not hang on before.
+/// A device and its new single points of failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dependence {
     /// The device.
     pub device: String,
-    /// What would cut it off alone.
+    /// Objects whose failure alone would now disconnect it.
     pub on: Vec<String>,
 }
 
-/// What is lost if an object goes. `None` when it is of a kind that can't.
+/// The impact of an object's failure; `None` for kinds that are not supported.
 pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option<Impact> {
     let mut failure = Failure::of(kind, name, feed, look)?;
     let mut impact = Impact { fails: failure.names(), ..Impact::default() };
-    let power = power_left::without(&mut failure, look);
+    let power = power::without(&mut failure, look);
     impact.loses_power = power.dark.into_iter().collect();
     impact.loses_power_redundancy = power.weakened.into_iter().collect();
     let network = network::without(&failure, look);
@@ -71,7 +70,7 @@ pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option
     Some(impact)
 }
 
-/// Machines, links and circuits that go with it.
+/// Adds the virtual machines, links and circuits that are affected.
 fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
     let (mut machines, mut links, mut circuits) =
         (BTreeSet::new(), BTreeSet::new(), failure.circuits.clone());
@@ -109,22 +108,22 @@ fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
 }
 
 impl Impact {
-    /// What a terminal shows.
+    /// Text output.
     pub fn text(&self) -> String {
         let told = [
-            ("Without power", &self.loses_power),
-            ("Without network", &self.loses_network),
-            ("Power without redundancy", &self.loses_power_redundancy),
-            ("Network without redundancy", &self.loses_network_redundancy),
-            ("Machines that go with it", &self.machines),
-            ("Links that run over it", &self.links),
-            ("Circuits that end at it", &self.circuits),
+            ("Lose power", &self.loses_power),
+            ("Lose network", &self.loses_network),
+            ("Lose power redundancy", &self.loses_power_redundancy),
+            ("Lose network redundancy", &self.loses_network_redundancy),
+            ("Virtual machines affected", &self.machines),
+            ("Links affected", &self.links),
+            ("Circuits affected", &self.circuits),
         ];
         let hangs: BTreeMap<&str, &[String]> =
             self.depends_on.iter().map(|one| (one.device.as_str(), one.on.as_slice())).collect();
         let mut text = match self.fails.as_slice() {
-            [one] => format!("If {one} goes:\n"),
-            many => format!("If these {} go:\n  {}\n", many.len(), many.join("\n  ")),
+            [one] => format!("If {one} fails:\n"),
+            many => format!("If these {} fail:\n  {}\n", many.len(), many.join("\n  ")),
         };
         let mut is_harmless = true;
         for (title, list) in told.into_iter().filter(|(_, list)| !list.is_empty()) {
@@ -133,7 +132,7 @@ impl Impact {
             for name in list {
                 let on = hangs.get(name.as_str());
                 match on.filter(|_| std::ptr::eq(list, &self.loses_network_redundancy)) {
-                    Some(on) => text.push_str(&format!("  {name} hangs on {}\n", on.join(", "))),
+                    Some(on) => text.push_str(&format!("  {name} depends on {}\n", on.join(", "))),
                     None => text.push_str(&format!("  {name}\n")),
                 }
             }
@@ -149,10 +148,10 @@ impl Impact {
 pub fn answer(kind: &'static str) -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> {
     move |asked, look| {
         if asked.name == "-" {
-            return Err(Status::bad_request(format!("say which {kind} would go")));
+            return Err(Status::bad_request(format!("name the {kind} to analyze")));
         }
         let Some(impact) = of(kind, asked.name, asked.option("feed"), look) else {
-            return Err(Status::bad_request(format!("what goes with a {kind} is not known")));
+            return Err(Status::bad_request(format!("impact analysis does not support {kind}")));
         };
         shown(asked, &impact, || impact.text(), None)
     }

@@ -1,4 +1,4 @@
-//! Find space: which racks have room for what is to come, best first, and why the others have not.
+//! Find space: racks with space for new devices, best first, and why the others are ruled out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,98 +16,100 @@ use crate::kinds::port::{self, PortType};
 use crate::kinds::{GROUP, NetworkDevice, Port, Rack, cable};
 use crate::topology::REGION;
 
-/// What is looked for.
+/// The requested space.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    /// How many units.
+pub struct SpaceRequest {
+    /// Number of contiguous rack units.
     pub units: i32,
-    /// The side; both when there is none.
+    /// Face; `None` means both.
     pub face: Option<Face>,
-    /// Watts.
+    /// Power draw in watts.
     pub watts: i64,
-    /// Free network ports in the same rack.
+    /// Number of free network ports on switches in the same rack.
     pub ports: usize,
-    /// How many such places.
+    /// Maximum number of positions to return.
     pub count: usize,
-    /// How they are to be spread.
+    /// How to spread the positions.
     pub spread: Spread,
 }
 
-/// How several places are to be spread.
+/// How to spread several positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// Not at all.
+    /// No constraint.
     Pack,
-    /// One in a rack.
+    /// At most one per rack.
     Racks,
-    /// One in a row.
+    /// At most one per row.
     Rows,
 }
 
-/// What was found.
+/// The result of a search for space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Space {
-    /// Places, best first.
-    pub places: Vec<Place>,
-    /// Racks that have none, and why.
+    /// Positions, best first.
+    pub places: Vec<FreePosition>,
+    /// Racks without a suitable position, and why.
     pub ruled_out: Vec<RuledOut>,
 }
 
-/// A place in a rack.
+/// A free position in a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
-    /// The rack.
+pub struct FreePosition {
+    /// Name of the rack.
     pub rack: String,
-    /// The site it stands at.
+    /// Site of the rack.
     pub site: String,
-    /// The lowest unit.
+    /// Lowest unit.
     pub start_unit: i32,
-    /// The side; both when there is none.
+    /// Face; unset means both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub face: Option<Face>,
-    /// How many units stay free beside it.
+    /// Number of units of the free range that remain above it.
     pub left_over: i32,
-    /// Watts that are left then.
+    /// Power budget that remains, in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watts_left: Option<i64>,
-    /// Network ports of the rack that are free.
+    /// Number of free network ports in the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_ports: Option<usize>,
-    /// The row of the rack.
+    /// Row of the rack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
-    /// How many units in a row are free there.
+    /// Length of the contiguous free range.
     #[serde(skip)]
     pub run: i32,
 }
 
-/// A rack that has no place.
+/// A rack without a suitable position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RuledOut {
-    /// The rack.
+    /// Name of the rack.
     pub rack: String,
-    /// Why.
+    /// Why it is ruled out.
     pub reason: String,
 }
 
-/// Looks through racks for places.
-pub fn find(racks: &[Arc<Room>], wanted: &Wanted, look: &dyn Look) -> Space {
+/// Searches racks for free positions.
+pub fn find(racks: &[Arc<RackOccupancy>], wanted: &SpaceRequest, look: &dyn Look) -> Space {
     let (mut places, mut ruled_out) = (Vec::new(), Vec::new());
-    for room in racks {
-        match room.places(wanted) {
+    for rack_occupancy in racks {
+        match rack_occupancy.places(wanted) {
             Ok(found) => places.extend(found),
-            Err(reason) => ruled_out.push(RuledOut { rack: room.rack.metadata.name.clone(), reason }),
+            Err(reason) => {
+                ruled_out.push(RuledOut { rack: rack_occupancy.rack.metadata.name.clone(), reason })
+            }
         }
     }
-    // The tightest place first, so that large ones stay; then where most power is left.
-    places.sort_by(|a: &Place, b: &Place| {
-        let rank = |place: &Place| (place.run, std::cmp::Reverse(place.watts_left.unwrap_or(0)));
+    // The tightest range first, so that large ones remain; then the rack with the most power left.
+    places.sort_by(|a: &FreePosition, b: &FreePosition| {
+        let rank = |place: &FreePosition| (place.run, std::cmp::Reverse(place.watts_left.unwrap_or(0)));
         rank(a).cmp(&rank(b)).then_with(|| (&a.rack, a.start_unit).cmp(&(&b.rack, b.start_unit)))
     });
     let mut choice =
-        Choice { wanted, look, used: BTreeSet::new(), watts: BTreeMap::new(), ports: BTreeMap::new() };
+        Allocation { wanted, look, used: BTreeSet::new(), watts: BTreeMap::new(), ports: BTreeMap::new() };
     let mut chosen = Vec::new();
     for mut place in places {
         if chosen.len() == wanted.count {
@@ -124,28 +126,28 @@ pub fn find(racks: &[Arc<Room>], wanted: &Wanted, look: &dyn Look) -> Space {
     Space { places: chosen, ruled_out }
 }
 
-/// Places that are chosen one after the other: spread as is asked, and never more watts from a rack than it has.
-struct Choice<'a> {
-    wanted: &'a Wanted,
+/// Picks positions one by one, honoring the spread and each rack's remaining power and ports.
+struct Allocation<'a> {
+    wanted: &'a SpaceRequest,
     look: &'a dyn Look,
     used: BTreeSet<String>,
     watts: BTreeMap<String, i64>,
     ports: BTreeMap<String, usize>,
 }
 
-impl Choice<'_> {
-    fn takes(&mut self, place: &mut Place) -> Result<bool, String> {
+impl Allocation<'_> {
+    fn takes(&mut self, place: &mut FreePosition) -> Result<bool, String> {
         let wanted = self.wanted;
         let spent = self.watts.get(&place.rack).copied().unwrap_or(0);
         if place.watts_left.is_some_and(|left| left < spent) {
             return Ok(false);
         }
         if wanted.ports > 0 {
-            // Asked only of racks that would be taken: it costs more than everything else.
+            // Computed last, because counting ports is the most expensive check.
             let look = self.look;
             let free = *self.ports.entry(place.rack.clone()).or_insert_with(|| free_ports(&place.rack, look));
             if free < wanted.ports {
-                return Err(format!("{free} network ports are free, {} are wanted", wanted.ports));
+                return Err(format!("{free} network ports free, {} required", wanted.ports));
             }
             place.free_ports = Some(free);
         }
@@ -166,19 +168,19 @@ impl Choice<'_> {
     }
 }
 
-/// A rack and what is taken of it.
+/// Occupied units and power draw of a rack.
 #[derive(Debug)]
-pub struct Room {
+pub struct RackOccupancy {
     rack: Arc<Rack>,
     taken: Vec<Footprint>,
     drawn: i64,
     seen_at: (Option<u64>, u64),
 }
 
-impl Room {
-    /// A rack with what is in it.
-    pub fn of(name: &str, look: &dyn Look) -> Option<Room> {
-        let seen_at = Room::version(name, look);
+impl RackOccupancy {
+    /// Reads a rack and its devices.
+    pub fn of(name: &str, look: &dyn Look) -> Option<RackOccupancy> {
+        let seen_at = RackOccupancy::version(name, look);
         let rack: Arc<Rack> = look.find(name)?;
         let (mut taken, mut drawn) = (Vec::new(), 0);
         for device in look.bucket(IN_RACK, name) {
@@ -187,21 +189,23 @@ impl Room {
             drawn += device.at("spec.drawnWatts").and_then(serde_json::Value::as_i64).unwrap_or(0);
         }
         taken.extend(rack.spec.reservations.iter().map(|kept| kept.footprint()));
-        Some(Room { rack, taken, drawn, seen_at })
+        Some(RackOccupancy { rack, taken, drawn, seen_at })
     }
 
     fn version(name: &str, look: &dyn Look) -> (Option<u64>, u64) {
         (look.version(&Rack::address("", name)), look.bucket_version(IN_RACK, name))
     }
 
-    fn places(&self, wanted: &Wanted) -> Result<Vec<Place>, String> {
+    fn places(&self, wanted: &SpaceRequest) -> Result<Vec<FreePosition>, String> {
         let (rack, name) = (&self.rack, self.rack.metadata.name.as_str());
         let watts_left = budget(rack).map(|budget| budget - self.drawn - wanted.watts);
         if wanted.watts > 0 {
             match watts_left {
-                None => return Err("what its power feeds give is not known".to_owned()),
+                None => {
+                    return Err("capacity of its power feeds unknown (set voltage and ampsRated)".to_owned());
+                }
                 Some(left) if left < 0 => {
-                    return Err(format!("{} W are left, {} W are wanted", left + wanted.watts, wanted.watts));
+                    return Err(format!("{} W available, {} W required", left + wanted.watts, wanted.watts));
                 }
                 Some(_) => {}
             }
@@ -209,13 +213,13 @@ impl Room {
         let free = runs(rack.spec.height_u, &self.taken, wanted.face);
         let largest = free.iter().map(|(_, long)| *long).max().unwrap_or(0);
         if largest < wanted.units {
-            return Err(format!("{largest}U in a row are free, {}U are wanted", wanted.units));
+            return Err(format!("{largest}U contiguous space free, {}U required", wanted.units));
         }
         let mut places = Vec::new();
         for (start, long) in free {
             let mut at = start;
             while at + wanted.units <= start + long && places.len() < wanted.count {
-                places.push(Place {
+                places.push(FreePosition {
                     rack: name.to_owned(),
                     site: rack.spec.site_ref.name.clone(),
                     start_unit: at,
@@ -233,29 +237,29 @@ impl Room {
     }
 }
 
-/// Rooms that were looked at before: those in which nothing has changed since are not read again.
+/// Cache of rack occupancy. A rack is read again only when it or its devices have changed.
 #[derive(Debug, Default)]
-pub struct Rooms(Mutex<HashMap<String, Arc<Room>>>);
+pub struct OccupancyCache(Mutex<HashMap<String, Arc<RackOccupancy>>>);
 
-impl Rooms {
-    /// A rack with what is in it.
-    pub fn get(&self, name: &str, look: &dyn Look) -> Option<Arc<Room>> {
-        let seen_at = Room::version(name, look);
+impl OccupancyCache {
+    /// The occupancy of a rack.
+    pub fn get(&self, name: &str, look: &dyn Look) -> Option<Arc<RackOccupancy>> {
+        let seen_at = RackOccupancy::version(name, look);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         if let Some(known) = known.filter(|known| known.seen_at == seen_at) {
             return Some(known);
         }
-        let room = Room::of(name, look).map(Arc::new);
-        let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &room {
-            Some(room) => drop(rooms.insert(name.to_owned(), room.clone())),
-            None => drop(rooms.remove(name)),
+        let rack_occupancy = RackOccupancy::of(name, look).map(Arc::new);
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &rack_occupancy {
+            Some(rack_occupancy) => drop(cache.insert(name.to_owned(), rack_occupancy.clone())),
+            None => drop(cache.remove(name)),
         }
-        room
+        rack_occupancy
     }
 }
 
-/// Network ports of a rack's switches without a cable.
+/// Number of network ports of a rack's switches without a cable.
 fn free_ports(rack: &str, look: &dyn Look) -> usize {
     let devices = look.in_bucket::<NetworkDevice>(IN_RACK, rack).into_iter();
     let switches =
@@ -269,7 +273,7 @@ fn free_ports(rack: &str, look: &dyn Look) -> usize {
 
 /// Answers `…/racks/-/find-space?units=2&…`.
 pub fn answer() -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> {
-    let rooms = Rooms::default();
+    let cache = OccupancyCache::default();
     move |asked, look| {
         let wanted = wanted(asked)?;
         let names = match (asked.name, asked.option("site")) {
@@ -282,9 +286,10 @@ pub fn answer() -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Statu
         };
         let is =
             |option: &str, own: Option<&str>| asked.option(option).is_none_or(|asked| own == Some(asked));
-        let mut racks: Vec<Arc<Room>> = names.iter().filter_map(|name| rooms.get(name, look)).collect();
-        racks.retain(|room| {
-            let rack = &room.rack;
+        let mut racks: Vec<Arc<RackOccupancy>> =
+            names.iter().filter_map(|name| cache.get(name, look)).collect();
+        racks.retain(|rack_occupancy| {
+            let rack = &rack_occupancy.rack;
             is("cage", rack.spec.cage.as_deref())
                 && is("row", rack.spec.row.as_deref())
                 && is("region", rack.metadata.labels.get(REGION).map(String::as_str))
@@ -294,25 +299,25 @@ pub fn answer() -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Statu
     }
 }
 
-fn wanted(asked: &Questioned<'_>) -> Result<Wanted, Status> {
+fn wanted(asked: &Questioned<'_>) -> Result<SpaceRequest, Status> {
     let bad = |why: &str| Err(Status::bad_request(why));
     let units = asked.number("units")?.unwrap_or(1);
     if units < 1 {
-        return bad("units is to be at least 1");
+        return bad("units must be at least 1");
     }
     let face = match asked.option("face").map(str::to_lowercase).as_deref() {
         None | Some("both") => None,
         Some("front") => Some(Face::Front),
         Some("rear") => Some(Face::Rear),
-        Some(_) => return bad("face is to be front, rear or both"),
+        Some(_) => return bad("face must be front, rear or both"),
     };
     let spread = match asked.option("spread") {
         None | Some("none") => Spread::Pack,
         Some("rack" | "racks") => Spread::Racks,
         Some("row" | "rows") => Spread::Rows,
-        Some(_) => return bad("spread is to be rack, row or none"),
+        Some(_) => return bad("spread must be rack, row or none"),
     };
-    Ok(Wanted {
+    Ok(SpaceRequest {
         units,
         face,
         watts: asked.number("watts")?.unwrap_or(0),
@@ -323,10 +328,12 @@ fn wanted(asked: &Questioned<'_>) -> Result<Wanted, Status> {
 }
 
 impl Space {
-    /// What a terminal shows.
-    pub fn text(&self, wanted: &Wanted) -> String {
+    /// Text output.
+    pub fn text(&self, wanted: &SpaceRequest) -> String {
         let mut rows = vec![
-            ["RACK", "SITE", "UNITS", "SIDE", "LEFT", "WATTS-LEFT", "PORTS"].map(str::to_owned).to_vec(),
+            ["RACK", "SITE", "UNITS", "FACE", "UNITS-LEFT", "WATTS-LEFT", "PORTS"]
+                .map(str::to_owned)
+                .to_vec(),
         ];
         for place in &self.places {
             let end = place.start_unit + wanted.units - 1;
@@ -341,11 +348,11 @@ impl Space {
             ]);
         }
         let mut text = match self.places.is_empty() {
-            true => "No rack has room for it.\n".to_owned(),
+            true => "No rack has enough space.\n".to_owned(),
             false => table(&rows),
         };
         for out in &self.ruled_out {
-            text.push_str(&format!("Not {}: {}\n", out.rack, out.reason));
+            text.push_str(&format!("Ruled out {}: {}\n", out.rack, out.reason));
         }
         text
     }

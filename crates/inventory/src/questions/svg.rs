@@ -1,21 +1,21 @@
-//! Drawings: racks side by side, and the way from port to port.
+//! SVG drawings: rack elevations and port traces.
 
 mod rack;
-mod way;
+mod trace;
 
 pub use rack::racks;
-pub use way::way;
+pub use trace::trace;
 
 use std::fmt::Write as _;
 
-/// A drawing that is being made. Whatever is written into it is escaped.
+/// A drawing under construction. Text is escaped.
 struct Drawing(String);
 
-/// Where a rectangle is: its left upper corner, its width and its height.
-type Place = (i32, i32, i32, i32);
+/// A rectangle: x and y of the upper left corner, width, height.
+type Rect = (i32, i32, i32, i32);
 
 impl Drawing {
-    /// An empty sheet of this size, white on pages of any colour.
+    /// An empty drawing of this size on a white background.
     fn new(width: i32, height: i32, style: &str) -> Drawing {
         let mut drawing = Drawing(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -26,7 +26,7 @@ impl Drawing {
         drawing
     }
 
-    fn rectangle(&mut self, place: Place, class: &str, round: i32) {
+    fn rectangle(&mut self, place: Rect, class: &str, round: i32) {
         let (x, y, width, height) = place;
         let class = escaped(class);
         self.add(format_args!(
@@ -43,7 +43,7 @@ impl Drawing {
         self.add(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
-    /// Opens a group with a text that shows when one points at it.
+    /// Opens a group with a tooltip.
     fn begin(&mut self, told: &str) {
         self.add(format_args!("<g><title>{}</title>", escaped(told)));
     }
@@ -53,7 +53,7 @@ impl Drawing {
     }
 
     fn add(&mut self, element: std::fmt::Arguments<'_>) {
-        // Into a string nothing fails.
+        // Writing to a string cannot fail.
         let _ = self.0.write_fmt(element);
         self.0.push('\n');
     }
@@ -67,7 +67,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A count as a coordinate; no drawing is so large that it does not fit.
+/// A count as a coordinate. Saturates.
 fn number(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX / 1024)
 }

@@ -1,4 +1,4 @@
-//! Trace: the way from a port through cables, panels, circuits and power to where it ends.
+//! Trace: follows a port through cables, patch panels, circuits and PDUs to where the path ends.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,65 +12,65 @@ use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Circuit, Port, cable, circuit};
 use crate::references::EndKind;
 
-/// No way is longer.
-const LONGEST: usize = 64;
+/// Maximum length of a path, in cables and circuits.
+const MAX_HOPS: usize = 64;
 
-/// A port on the way, how it was reached, and where it goes on.
+/// A port on the path, how it is reached, and where the path continues.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hop {
-    /// How it was reached; nothing for the first.
+    /// How the port is reached; unset for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<By>,
-    /// The port; the site where a circuit ends at one.
+    /// Name of the port, or of the site at which a circuit terminates.
     pub port: String,
-    /// What is written beside it.
+    /// Name of the port on its device.
     pub label: String,
-    /// What it is on, as `Kind/name`.
+    /// Device of the port, as `Kind/name`.
     pub device: String,
-    /// Where it goes on; several where it splits.
+    /// The next hops; several where the path branches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Hop>,
 }
 
-/// How one port leads to another.
+/// What connects two ports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all_fields = "camelCase")]
 pub enum By {
     /// A cable.
     Cable {
-        /// Its name.
+        /// Name of the cable.
         name: String,
-        /// What it is made of.
+        /// Medium of the cable.
         media: String,
-        /// How long it is.
+        /// Length in meters.
         #[serde(skip_serializing_if = "Option::is_none")]
         metres: Option<f64>,
     },
-    /// The way through a panel, at a position.
+    /// A patch panel, at a position.
     Panel {
-        /// The position.
+        /// Position at the rear port.
         position: i32,
     },
     /// A circuit of a provider.
     Circuit {
-        /// Its name.
+        /// Name of the circuit.
         name: String,
-        /// What the provider calls it.
+        /// Provider's identifier.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// The provider.
+        /// Name of the provider.
         provider: String,
-        /// Whether it leads to somebody else's network.
+        /// Whether it leads to another network.
         #[serde(skip)]
         leads_out: bool,
     },
-    /// From a power inlet to an outlet, or back.
+    /// Inside a device, between a power inlet and an outlet.
     Power,
 }
 
 impl Hop {
-    /// How it was reached, for people.
+    /// Text for how the port is reached.
     pub fn via(&self) -> String {
         match &self.by {
             None => "from here".to_owned(),
@@ -78,16 +78,16 @@ impl Hop {
                 let long = metres.map(|metres| format!(", {metres} m")).unwrap_or_default();
                 format!("cable {name} ({media}{long})")
             }
-            Some(By::Panel { position }) => format!("through the panel, position {position}"),
+            Some(By::Panel { position }) => format!("patch panel, position {position}"),
             Some(By::Circuit { name, id, provider, .. }) => {
                 let id = id.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
-                format!("circuit {name}{id} of {provider}")
+                format!("circuit {name}{id} ({provider})")
             }
             Some(By::Power) => "inside the device".to_owned(),
         }
     }
 
-    /// The length of all cables from here on, where it is known.
+    /// Total known length of the cables from here on, in meters.
     pub fn metres(&self) -> f64 {
         let own = match &self.by {
             Some(By::Cable { metres, .. }) => metres.unwrap_or(0.0),
@@ -96,7 +96,7 @@ impl Hop {
         own + self.next.iter().map(Hop::metres).sum::<f64>()
     }
 
-    /// The ports where the way ends.
+    /// The ports where the path ends.
     pub fn ends(&self) -> Vec<&Hop> {
         match self.next.is_empty() {
             true => vec![self],
@@ -105,21 +105,21 @@ impl Hop {
     }
 }
 
-/// The way from a port: out by its cable or circuit, and on.
+/// Traces the path from a port.
 pub fn from(start: &Port, look: &dyn Look) -> Hop {
-    let mut way = Way { look, seen: BTreeSet::new() };
+    let mut way = Tracer { look, seen: BTreeSet::new() };
     way.seen.insert(start.metadata.name.clone());
-    let next = way.out(start, None, LONGEST);
+    let next = way.out(start, None, MAX_HOPS);
     Hop { next, ..hop(None, start) }
 }
 
-struct Way<'a> {
+struct Tracer<'a> {
     look: &'a dyn Look,
     seen: BTreeSet<String>,
 }
 
-impl Way<'_> {
-    /// On from a port by its cables and circuits.
+impl Tracer<'_> {
+    /// Follows the cables and circuits of a port.
     fn out(&mut self, port: &Port, position: Option<i32>, left: usize) -> Vec<Hop> {
         let Some(left) = left.checked_sub(1) else { return Vec::new() };
         let mut next = Vec::new();
@@ -157,7 +157,7 @@ impl Way<'_> {
         next
     }
 
-    /// At a port: through its panel or to the outlets behind it, if it has any.
+    /// Arrives at a port and continues through its patch panel or PDU, if any.
     fn arrive(&mut self, by: By, name: &str, position: Option<i32>, left: usize) -> Option<Hop> {
         if !self.seen.insert(name.to_owned()) {
             return None;
@@ -174,7 +174,7 @@ impl Way<'_> {
         Some(Hop { next, ..hop(Some(by), &port) })
     }
 
-    /// The ports of the same device that a port leads to.
+    /// The ports of the same device that a port is connected to internally.
     fn inside(&self, port: &Port, position: Option<i32>) -> Vec<(By, Arc<Port>, Option<i32>)> {
         if let Some(through) = port.spec.through() {
             let rear = self.look.find::<Port>(&through.port_ref.name);
@@ -211,7 +211,7 @@ fn hop(by: Option<By>, port: &Port) -> Hop {
     }
 }
 
-/// What a terminal shows.
+/// Text output.
 pub fn text(hop: &Hop) -> String {
     let mut lines = Vec::new();
     fn line(hop: &Hop, depth: usize, lines: &mut Vec<String>) {
@@ -230,20 +230,20 @@ pub fn text(hop: &Hop) -> String {
     let ends = hop.ends();
     let is_alone = hop.next.is_empty();
     lines.push(match is_alone {
-        true => "Nothing is connected here.".to_owned(),
+        true => "Not connected.".to_owned(),
         false => {
             let named = |end: &&Hop| format!("{} {}", end.device, end.label).trim_end().to_owned();
             let ends: Vec<String> = ends.iter().map(named).collect();
-            format!("Ends at {}; {} m of cable.", ends.join(", "), hop.metres())
+            format!("Ends at {}. Total cable length: {} m.", ends.join(", "), hop.metres())
         }
     });
     lines.join("\n") + "\n"
 }
 
-/// The answer as programs read it.
+/// JSON output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Traced {
+struct PortTrace {
     way: Hop,
     ends: Vec<String>,
     total_metres: f64,
@@ -252,10 +252,10 @@ struct Traced {
 /// Answers `…/ports/<name>/trace`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
     let Some(start) = look.find::<Port>(asked.name) else {
-        return Err(Status::bad_request("a trace begins at a Port; name one"));
+        return Err(Status::bad_request("name the port to trace: ports/NAME/trace"));
     };
     let way = from(&start, look);
     let ends = way.ends().iter().map(|end| end.port.clone()).collect();
-    let traced = Traced { total_metres: way.metres(), ends, way };
-    shown(asked, &traced, || text(&traced.way), Some(&|| svg::way(&traced.way)))
+    let traced = PortTrace { total_metres: way.metres(), ends, way };
+    shown(asked, &traced, || text(&traced.way), Some(&|| svg::trace(&traced.way)))
 }

@@ -1,4 +1,4 @@
-//! Tree and summary: the whole inventory at a glance.
+//! Tree and summary: an overview of the whole inventory.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::{shown, table};
 use crate::kinds::{Cluster, GROUP, Node, Region, Site};
 use crate::topology::REGION;
 
-/// A region with what is in it.
+/// A region with its clusters and sites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Branch {
-    /// The region.
+    /// Name of the region.
     pub region: String,
     /// Its clusters.
     pub clusters: Vec<String>,
@@ -22,11 +22,11 @@ pub struct Branch {
     pub sites: Vec<SiteBranch>,
 }
 
-/// A site with what is at it.
+/// A site with its racks and nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteBranch {
-    /// The site.
+    /// Name of the site.
     pub site: String,
     /// Its racks.
     pub racks: Vec<String>,
@@ -34,7 +34,7 @@ pub struct SiteBranch {
     pub nodes: Vec<String>,
 }
 
-/// The regions, or the one that is asked for, with what is in them.
+/// All regions, or one, with their clusters and sites.
 pub fn tree(only: Option<&str>, look: &dyn Look) -> Vec<Branch> {
     let regions = look.every::<Region>().into_iter().map(|region| region.metadata.name);
     let mut clusters: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -63,7 +63,7 @@ fn at_site(site: &Site, look: &dyn Look) -> SiteBranch {
     SiteBranch { site: name.clone(), racks: names("racks"), nodes: names("nodes") }
 }
 
-/// What a terminal shows: regions, their clusters, their sites, and the nodes there.
+/// Text output: regions, their clusters, their sites and the nodes there.
 pub fn tree_text(branches: &[Branch]) -> String {
     let mut text = String::new();
     for branch in branches {
@@ -81,15 +81,15 @@ pub fn tree_text(branches: &[Branch]) -> String {
     text
 }
 
-/// How much there is of everything.
+/// Object counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// How many objects of each kind.
+    /// Number of objects of each kind.
     pub totals: Vec<(String, usize)>,
-    /// Of each region: its sites and its nodes.
+    /// Name, number of sites and number of nodes of each region.
     pub regions: Vec<(String, usize, usize)>,
-    /// Of each provider: its sites.
+    /// Name and number of sites of each provider.
     pub providers: Vec<(String, usize)>,
 }
 
@@ -108,7 +108,7 @@ const COUNTED: [&str; 12] = [
     "circuits",
 ];
 
-/// Counts everything.
+/// Counts all objects.
 pub fn summary(look: &dyn Look) -> Summary {
     let mut regions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut providers: BTreeMap<String, usize> = BTreeMap::new();
@@ -132,7 +132,7 @@ pub fn summary(look: &dyn Look) -> Summary {
 }
 
 impl Summary {
-    /// What a terminal shows.
+    /// Text output.
     pub fn text(&self) -> String {
         let row =
             |cells: &[&dyn ToString]| cells.iter().map(|cell| cell.to_string()).collect::<Vec<String>>();

@@ -10,7 +10,7 @@ use inventory::demo::{Size, fleet};
 use inventory::kinds::Rack;
 use inventory::memory::Memory;
 use inventory::questions::elevation::Elevation;
-use inventory::questions::space::{self, Spread, Wanted};
+use inventory::questions::space::{self, SpaceRequest, Spread};
 use inventory::questions::{impact, svg, trace, tree};
 use inventory::{kinds, power};
 use krm::kind::Look;
@@ -32,7 +32,10 @@ fn a_rack_shows_what_is_in_it_and_what_is_free() {
     assert_eq!((shown.free_front, shown.free_rear), (42 - 12 - 3, 42 - 12));
     let text = shown.text();
     assert!(text.contains(" 12  fra1-a01-node06 (fra1-com…"), "{text}");
-    assert!(text.contains("Free: 27U front, 30U rear; 27U in a row on both sides"), "{text}");
+    assert!(
+        text.contains("Free: 27U front, 30U rear; largest contiguous space, front and rear: 27U"),
+        "{text}"
+    );
     let drawn: i64 = shown.power.feeds.iter().map(|feed| feed.drawn).sum();
     assert!((drawn - shown.power.drawn).abs() <= 16, "what is drawn comes from the feeds: {:?}", shown.power);
     let drawing = svg::racks(&[shown]);
@@ -52,7 +55,7 @@ fn a_way_goes_through_the_panel_and_is_as_long_as_its_cables() {
     let border = look(&memory).find("fra1-border1-et0").unwrap();
     let text = trace::text(&trace::from(&border, &memory));
     assert!(text.contains("circuit fra1-arelion") && text.contains("Site/fra1"), "{text}");
-    assert!(svg::way(&way).contains("NetworkDevice fra1-spine1"));
+    assert!(svg::trace(&way).contains("NetworkDevice fra1-spine1"));
 }
 
 #[test]
@@ -83,42 +86,46 @@ fn what_fails_takes_redundancy_or_everything() {
     assert_eq!(
         spine.loses_network_redundancy.len(),
         3 * (2 + 6),
-        "every leaf and every host hangs on the other spine; the border routers reach each other through it: {spine:?}"
+        "every leaf and every host depends on the other spine; the border routers reach each other through it: {spine:?}"
     );
     assert!(spine.depends_on.iter().all(|one| one.on.contains(&"NetworkDevice/fra1-spine2".to_owned())));
     let rack = impact::of("Rack", "fra1-a01", None, &memory).unwrap();
     assert!(rack.machines.contains(&"fra1-a01-node02-vm1".to_owned()), "{rack:?}");
     let cable = impact::of("Cable", "fra1-a01-node01-eth0--fra1-a01-leaf1", None, &memory).unwrap();
     assert_eq!(cable.loses_network_redundancy, ["Node/fra1-a01-node01"], "the switch has its uplinks");
-    assert!(cable.text().contains("Network without redundancy (1)\n  Node/fra1-a01-node01 hangs on Cable/"));
+    assert!(cable.text().contains("Lose network redundancy (1)\n  Node/fra1-a01-node01 depends on Cable/"));
     let circuit = impact::of("Circuit", "fra1-arelion", None, &memory).unwrap();
     assert_eq!(circuit.loses_network, Vec::<String>::new());
     assert!(circuit.depends_on.iter().all(|one| one.on.contains(&"Circuit/fra1-de-cix".to_owned())));
-    assert_eq!(circuit.depends_on.len(), 3 * 8 + 2 + 2, "everything at the site hangs on the other circuit");
+    assert_eq!(
+        circuit.depends_on.len(),
+        3 * 8 + 2 + 2,
+        "everything at the site depends on the other circuit"
+    );
 }
 
 #[test]
 fn room_is_found_where_it_is_tightest_and_every_other_rack_has_a_reason() {
     let memory = memory();
     let racks = look(&memory).having(kinds::GROUP, "racks", "spec.siteRef.name", "fra1");
-    let rooms = space::Rooms::default();
+    let rooms = space::OccupancyCache::default();
     let racks: Vec<_> = racks.iter().map(|rack| rooms.get(rack.name(), &memory).unwrap()).collect();
-    let wanted = Wanted { units: 2, face: None, watts: 500, ports: 0, count: 3, spread: Spread::Racks };
+    let wanted = SpaceRequest { units: 2, face: None, watts: 500, ports: 0, count: 3, spread: Spread::Racks };
     let found = space::find(&racks, &wanted, &memory);
     let mut names: Vec<&str> = found.places.iter().map(|place| place.rack.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 3, "one in a rack: {found:?}");
     assert!(found.places.iter().all(|place| place.start_unit == 13), "right above what is there: {found:?}");
-    let huge = Wanted { units: 41, ..wanted.clone() };
+    let huge = SpaceRequest { units: 41, ..wanted.clone() };
     let none = space::find(&racks, &huge, &memory);
     assert_eq!((none.places.len(), none.ruled_out.len()), (0, 4));
     assert!(
-        none.text(&huge).contains("Not fra1-a01: 27U in a row are free, 41U are wanted"),
+        none.text(&huge).contains("Ruled out fra1-a01: 27U contiguous space free, 41U required"),
         "{}",
         none.text(&huge)
     );
-    let hungry = Wanted { watts: 100_000, ..wanted };
+    let hungry = SpaceRequest { watts: 100_000, ..wanted };
     assert!(space::find(&racks, &hungry, &memory).ruled_out[0].reason.contains("W are wanted"));
 }
 

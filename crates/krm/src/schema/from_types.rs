@@ -80,6 +80,7 @@ fn structural(schema: Value, depth: usize) -> Map<String, Value> {
     }
     read_type(&mut schema);
     read_values(&mut schema);
+    join_description_lines(&mut schema);
     for combination in ["oneOf", "anyOf"] {
         if let Some(Value::Array(branches)) = schema.remove(combination) {
             let branches = branches.into_iter().map(|branch| structural(branch, depth + 1)).collect();
@@ -102,6 +103,16 @@ fn structural(schema: Value, depth: usize) -> Map<String, Value> {
             || keyword.starts_with("x-kubernetes-")
     });
     schema
+}
+
+/// Joins the source lines of a doc comment: `kubectl explain` would keep its line breaks. Blank lines separate paragraphs.
+fn join_description_lines(schema: &mut Map<String, Value>) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        let paragraphs = description
+            .split("\n\n")
+            .map(|paragraph| paragraph.split_whitespace().collect::<Vec<&str>>().join(" "));
+        *description = paragraphs.collect::<Vec<String>>().join("\n\n");
+    }
 }
 
 fn anything() -> Map<String, Value> {

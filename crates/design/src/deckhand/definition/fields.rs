@@ -14,7 +14,7 @@ impl<'a> Fields<'a> {
     pub(super) fn of(node: &'a Node, what: &'a str) -> Result<Self, Malformed> {
         match &node.value {
             Value::Map(map) => Ok(Self { map, at: &node.at, what }),
-            other => Err(Malformed::new(&node.at, format!("{what} must be a map, this is {}", other.kind()))),
+            other => Err(Malformed::new(&node.at, format!("{what} must be a map, found {}", other.kind()))),
         }
     }
 
@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn text(&self, key: &str) -> Result<(&'a str, Position), Malformed> {
-        let missing = || Malformed::new(self.at, format!("{} needs `{key}`", self.what));
+        let missing = || Malformed::new(self.at, format!("{} requires `{key}`", self.what));
         self.optional_text(key)?.ok_or_else(missing)
     }
 
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         let Some(node) = self.get(key) else { return Ok(None) };
         match node.value.as_str() {
             Some(text) => Ok(Some((text, node.at.clone()))),
-            None => Err(wrong(node, key, "text")),
+            None => Err(wrong(node, key, "a string")),
         }
     }
 
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn required_map(&self, key: &'a str) -> Result<Fields<'a>, Malformed> {
-        let missing = || Malformed::new(self.at, format!("{} needs `{key}`", self.what));
+        let missing = || Malformed::new(self.at, format!("{} requires `{key}`", self.what));
         self.map(key)?.ok_or_else(missing)
     }
 
@@ -74,5 +74,5 @@ impl<'a> Fields<'a> {
 }
 
 pub(super) fn wrong(node: &Node, key: &str, wanted: &str) -> Malformed {
-    Malformed::new(&node.at, format!("`{key}` must be {wanted}, this is {}", node.value.kind()))
+    Malformed::new(&node.at, format!("`{key}` must be {wanted}, found {}", node.value.kind()))
 }

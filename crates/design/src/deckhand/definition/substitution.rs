@@ -52,7 +52,7 @@ impl Substitution {
         let substitution = Fields::of(node, "a substitution")?;
         let source = Source::read(&substitution.required_map("src")?)?;
         let Some(dest) = substitution.get("dest") else {
-            return Err(Malformed::new(&node.at, "a substitution needs `dest`"));
+            return Err(Malformed::new(&node.at, "a substitution requires `dest`"));
         };
         let destinations = match &dest.value {
             Value::List(items) => items.iter().map(Destination::read).collect::<Result<_, _>>()?,
@@ -108,7 +108,7 @@ fn pattern(fields: &Fields<'_>) -> Result<Option<(Regex, Position)>, Malformed> 
     let Some((text, at)) = fields.optional_text("pattern")? else { return Ok(None) };
     match Regex::new(text) {
         Ok(regex) => Ok(Some((regex, at))),
-        Err(error) => Err(Malformed::new(&at, format!("the pattern {text:?} can't be used: {error}"))),
+        Err(error) => Err(Malformed::new(&at, format!("invalid pattern {text:?}: {error}"))),
     }
 }
 

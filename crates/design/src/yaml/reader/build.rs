@@ -129,13 +129,13 @@ impl Builder {
         if let Some(tag) = tag
             && core_name(tag) != Some(expected)
         {
-            return Err(refuse(open.at, format!("the tag {tag} is not known")));
+            return Err(refuse(open.at, format!("unknown tag {tag}")));
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep(open.at));
         }
         if self.awaits_key() {
-            return Err(refuse(open.at, "a list or a map can't be a key"));
+            return Err(refuse(open.at, "a key must be a scalar, found a list or a map"));
         }
         self.open.push(open);
         Ok(())
@@ -172,7 +172,7 @@ impl Builder {
                     if let Some(earlier) = own.insert(key, at.clone(), node) {
                         let line = earlier.key_at.line;
                         let message =
-                            format!("the key {name} was given before, on line {line}; this one counts");
+                            format!("duplicate key {name}, first on line {line}; the last value is used");
                         self.stream.warnings.push(Warning { at, message });
                     }
                 }
@@ -199,7 +199,9 @@ fn key(node: &Node) -> Result<Key, YamlError> {
         Value::Int(number) => Ok(Key::Int(*number)),
         Value::Float(number) => Ok(Key::Float(text::float(*number))),
         Value::String(text) => Ok(Key::String(text.clone())),
-        Value::List(_) | Value::Map(_) => Err(refuse(node.at.clone(), "a list or a map can't be a key")),
+        Value::List(_) | Value::Map(_) => {
+            Err(refuse(node.at.clone(), "a key must be a scalar, found a list or a map"))
+        }
     }
 }
 
@@ -235,7 +237,7 @@ fn with_merged(own: Map, merged: Vec<Map>) -> Map {
 
 fn tagged(text: &str, style: ScalarStyle, tag: &Tag, at: &Position) -> Result<Value, YamlError> {
     let Some(name) = core_name(tag) else {
-        return Err(refuse(at.clone(), format!("the tag {tag} is not known")));
+        return Err(refuse(at.clone(), format!("unknown tag {tag}")));
     };
     let value = match name {
         "" | "str" | "timestamp" => Some(Value::from(text)),
@@ -243,10 +245,10 @@ fn tagged(text: &str, style: ScalarStyle, tag: &Tag, at: &Position) -> Result<Va
         "bool" => scalar::boolean(text).map(Value::Bool),
         "int" => scalar::integer(text),
         "float" => scalar::float(text).or_else(|| text.parse().ok()).map(Value::Float),
-        _ => return Err(refuse(at.clone(), format!("the tag {tag} is not known"))),
+        _ => return Err(refuse(at.clone(), format!("unknown tag {tag}"))),
     };
     let quoted = if style == ScalarStyle::Plain { "" } else { "quoted " };
-    value.ok_or_else(|| refuse(at.clone(), format!("the {quoted}value {text:?} is no {name}")))
+    value.ok_or_else(|| refuse(at.clone(), format!("the {quoted}value {text:?} is not a valid {name}")))
 }
 
 /// `str` of `!!str`, nothing for tags of other makers. The lone `!` means text.

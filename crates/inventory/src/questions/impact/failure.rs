@@ -1,4 +1,4 @@
-//! What goes: a device with all that is in its slots, a cable, a port, a circuit, a feed or a whole rack.
+//! The objects that fail: a device with the devices in its slots, a cable, port, circuit, power feed or whole rack.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::kinds::device::{IN_DEVICE, IN_RACK};
 use crate::kinds::port;
 use crate::kinds::{NetworkDevice, Node, Port};
 
-/// What goes, each as it is named by whoever leads to it.
+/// The objects that fail, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Failure {
     /// As `Kind/name`.
@@ -19,7 +19,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What goes with an object; `None` when it is of a kind that can't.
+    /// The objects that fail together with an object; `None` for kinds that are not supported.
     pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option<Failure> {
         let mut failure = Failure::default();
         match kind {
@@ -44,7 +44,7 @@ impl Failure {
         Some(failure)
     }
 
-    /// All of it, for people.
+    /// All of them, as `Kind/name`.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.devices.iter().cloned().collect();
         names.extend(self.cables.iter().map(|cable| format!("Cable/{cable}")));
@@ -54,7 +54,7 @@ impl Failure {
     }
 }
 
-/// A device, and whatever is in its slots.
+/// Adds a device and, recursively, the devices in its slots.
 pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
     if into.insert(device.to_owned()) {
         for inside in in_slots_of(device, look) {
@@ -63,7 +63,7 @@ pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
     }
 }
 
-/// What is in the slots of a device.
+/// The devices in the slots of a device.
 pub fn in_slots_of(device: &str, look: &dyn Look) -> Vec<String> {
     devices_at(IN_DEVICE, device, look)
 }

@@ -1,16 +1,15 @@
-//! Who still reaches the network: ways from where it begins to every device, and what all of them have in common.
+//! Network impact: paths from the uplinks to every device, and the single points of failure on them.
 //!
-//! What every way to a device has in common is what it hangs on. That is worked out for all devices at once, as compilers
-//! work out dominators: a device hangs on what the neighbours before it hang on, and on the way from them, as far as all
-//! its neighbours agree.
+//! A device depends on what all paths to it have in common. This is computed for all devices at once as a dominator
+//! analysis: a device depends on the intersection, over its neighbors, of the neighbor's dependencies and the path from it.
 //!
-//! Only what hangs together with what goes is looked at, and what lies beyond a circuit only where it matters, so that a
-//! question about one site costs the same however many others there are.
+//! Only the neighborhood of the failure is examined, and what lies beyond a circuit only if it can make a difference, so
+//! the cost of a query about one site does not grow with the number of sites.
 
-mod around;
-mod hanging;
-mod things;
-mod ways;
+mod dependencies;
+mod elements;
+mod neighborhood;
+mod paths;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,31 +20,31 @@ use super::failure::Failure;
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Circuit, Port};
 use crate::questions::trace;
-use around::Surroundings;
-use hanging::newly;
-use ways::{in_slots, is_thoroughfare};
+use dependencies::newly;
+use neighborhood::Neighborhood;
+use paths::{is_passive, slot_neighbors};
 
-/// Who loses network, as `Kind/name`.
+/// The devices that lose network, as `Kind/name`.
 #[derive(Debug, Default)]
-pub struct Lost {
-    /// No way leads out any more.
+pub struct NetworkLoss {
+    /// Without a path to an uplink.
     pub cut_off: Vec<String>,
-    /// With what would cut them off alone now, and would not before.
+    /// With their new single points of failure.
     pub weakened: Vec<(String, Vec<String>)>,
 }
 
-/// Who loses network.
-pub fn without(failure: &Failure, look: &dyn Look) -> Lost {
-    let around = Surroundings::of(starts(failure, look), failure, look);
-    let (before, after) = around.hanging();
-    let mut lost = Lost::default();
-    for device in around.devices().filter(|device| !around.things.is_gone(*device)) {
+/// The devices that lose network.
+pub fn without(failure: &Failure, look: &dyn Look) -> NetworkLoss {
+    let neighborhood = Neighborhood::of(starts(failure, look), failure, look);
+    let (before, after) = neighborhood.dependencies();
+    let mut lost = NetworkLoss::default();
+    for device in neighborhood.devices().filter(|device| !neighborhood.elements.has_failed(*device)) {
         let Some(hung) = before.of(device) else { continue };
-        let name = || around.things.name(device).to_owned();
+        let name = || neighborhood.elements.name(device).to_owned();
         match after.of(device) {
             None => lost.cut_off.push(name()),
             Some(hangs) => {
-                let fresh = newly(hung, hangs).map(|thing| around.things.name(thing).to_owned());
+                let fresh = newly(hung, hangs).map(|element| neighborhood.elements.name(element).to_owned());
                 let mut fresh: Vec<String> = fresh.collect();
                 fresh.sort_unstable();
                 if !fresh.is_empty() {
@@ -59,14 +58,14 @@ pub fn without(failure: &Failure, look: &dyn Look) -> Lost {
     lost
 }
 
-/// The devices at all ends of what goes.
+/// The devices at the ends of the failed objects.
 fn starts(failure: &Failure, look: &dyn Look) -> BTreeSet<String> {
     let mut starts: BTreeSet<String> = failure.devices.clone();
     let mut ports: Vec<Arc<Port>> = Vec::new();
     for device in &failure.devices {
-        starts.extend(in_slots(device, look));
-        // What else is next to it is found from the device itself; a panel has no ways of its own.
-        if is_thoroughfare(device, look) {
+        starts.extend(slot_neighbors(device, look));
+        // Other neighbors are found from the device itself; a patch panel has no paths of its own.
+        if is_passive(device, look) {
             ports.extend(look.in_bucket::<Port>(port::ON_DEVICE, device));
         }
     }
@@ -80,7 +79,7 @@ fn starts(failure: &Failure, look: &dyn Look) -> BTreeSet<String> {
     }
     for port in ports.iter().filter(|port| port.spec.kind != PortType::Power) {
         starts.insert(port.spec.device_key());
-        // A panel's port leads to both sides.
+        // A port of a patch panel connects to both sides.
         let mut sides = look.in_bucket::<Port>(port::THROUGH, &port.metadata.name);
         sides.extend(port.spec.through().and_then(|through| look.find::<Port>(&through.port_ref.name)));
         sides.push(port.clone());

@@ -1,21 +1,21 @@
-//! Racks as one stands before them: front and rear, what is free, what is kept, and the power below.
+//! Rack elevation: front and rear face, free and reserved units, and power.
 
-use super::super::elevation::{Elevation, Kept, Mounted, cut, runs};
+use super::super::elevation::{Elevation, MountedDevice, ReservedUnits, cut, runs};
 use super::{Drawing, number};
 use crate::kinds::placement::{Face, Footprint};
 
 const UNIT: i32 = 16;
-/// How wide a side is, the post with the unit numbers, and what lies between two racks.
+/// Width of a face, of the post with the unit numbers, and of the gap between two racks.
 const SIDE: i32 = 214;
 const POST: i32 = 24;
 const GAP: i32 = 32;
-/// Where the units begin.
+/// Vertical offset of the units.
 const TOP: i32 = 72;
 const MARGIN: i32 = 24;
 const BAR: i32 = 20;
-/// No rack is drawn higher.
+/// Maximum height that is drawn.
 const HIGHEST: i32 = 200;
-/// Letters of ten pixels that fit on a side.
+/// Maximum number of characters on a face.
 const LETTERS: usize = 31;
 
 const STYLE: &str = "\
@@ -32,7 +32,7 @@ text{font-size:10px;fill:#243b53}\
 .kept{fill:url(#kept);stroke:#d9a53a;stroke-dasharray:4 3}\
 .bar{fill:#e9eef3}.well{fill:#3ebd93}.much{fill:#f0b429}.over{fill:#d64545}";
 
-/// Racks side by side, each with its front and its rear, on the same ground.
+/// Draws racks side by side, each with front and rear.
 pub fn racks(racks: &[Elevation]) -> String {
     let tallest = racks.iter().map(|rack| rack.height_u.clamp(0, HIGHEST)).max().unwrap_or(0);
     let bars = racks.iter().map(|rack| 1 + number(rack.power.feeds.len())).max().unwrap_or(0);
@@ -79,18 +79,18 @@ fn draw(drawing: &mut Drawing, rack: &Elevation, left: i32, ground: i32) {
     power(drawing, rack, left, ground + 18);
 }
 
-/// One side: what is kept, what is mounted, and how much is free where there is much.
+/// One face: reserved units, devices, and the size of large free ranges.
 fn side(drawing: &mut Drawing, rack: &Elevation, face: Face, origin: (i32, i32)) {
     let is_here = |own: &Option<Face>| own.is_none_or(|own| own == face);
     let mut taken = Vec::new();
-    for Kept { name, start, end, face: own, reason } in &rack.reservations {
+    for ReservedUnits { name, start, end, face: own, reason } in &rack.reservations {
         taken.push(Footprint { start: *start, end: *end, face: *own });
         if is_here(own) {
             let place = units(origin, *start, *end);
             let why = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-            drawing.begin(&format!("kept for {name}{why}, U{start}-U{end}"));
+            drawing.begin(&format!("reserved: {name}{why}, U{start}-U{end}"));
             drawing.rectangle(place, "kept", 2);
-            drawing.text(place.0 + 9, place.1 + 11, "", &cut(&format!("kept for {name}"), LETTERS));
+            drawing.text(place.0 + 9, place.1 + 11, "", &cut(&format!("reserved: {name}"), LETTERS));
             drawing.end();
         }
     }
@@ -108,14 +108,14 @@ fn side(drawing: &mut Drawing, rack: &Elevation, face: Face, origin: (i32, i32))
     }
 }
 
-/// The place of units on a side.
-fn units(origin: (i32, i32), start: i32, end: i32) -> super::Place {
+/// The rectangle of a range of units.
+fn units(origin: (i32, i32), start: i32, end: i32) -> super::Rect {
     let (x, ground) = origin;
     let (start, end) = (start.clamp(1, HIGHEST), end.clamp(1, HIGHEST));
     (x + 2, ground - end * UNIT + 1, SIDE - 4, (end - start + 1) * UNIT - 2)
 }
 
-fn mounted(drawing: &mut Drawing, device: &Mounted, face: Face, place: super::Place) {
+fn mounted(drawing: &mut Drawing, device: &MountedDevice, face: Face, place: super::Rect) {
     let (x, y, width, height) = place;
     let class = class(device);
     let about = device.about.as_deref().unwrap_or("");
@@ -141,7 +141,7 @@ fn mounted(drawing: &mut Drawing, device: &Mounted, face: Face, place: super::Pl
     drawing.end();
 }
 
-fn class(device: &Mounted) -> &'static str {
+fn class(device: &MountedDevice) -> &'static str {
     match (device.kind.as_str(), device.about.as_deref()) {
         ("Node", _) => "Node",
         (_, Some("PatchPanel")) => "panel",
@@ -151,7 +151,7 @@ fn class(device: &Mounted) -> &'static str {
     }
 }
 
-/// The power of a rack and of each of its feeds, as bars.
+/// Power of the rack and of each feed, as bars.
 fn power(drawing: &mut Drawing, rack: &Elevation, left: i32, top: i32) {
     let whole = ("power".to_owned(), rack.power.drawn, rack.power.budget);
     let feeds = rack.power.feeds.iter().map(|feed| (format!("feed {}", feed.name), feed.drawn, feed.usable));
@@ -160,7 +160,7 @@ fn power(drawing: &mut Drawing, rack: &Elevation, left: i32, top: i32) {
         drawing.text(left, y + 10, "about", &cut(&name, 11));
         drawing.rectangle((x, y, width, 12), "bar", 3);
         let told = match usable {
-            None => format!("{drawn} W; rating not known"),
+            None => format!("{drawn} W; rating unknown"),
             Some(usable) => {
                 let percent = if usable > 0 { drawn.saturating_mul(100) / usable } else { 100 };
                 let filled = i32::try_from(percent.clamp(0, 100)).unwrap_or(100) * width / 100;

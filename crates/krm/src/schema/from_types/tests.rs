@@ -206,3 +206,21 @@ fn objects_of_the_type_pass_and_others_do_not() {
     let fields: Vec<String> = schema.validate(&rack, None).into_iter().map(|error| error.field).collect();
     assert_eq!(fields, ["", "spec.mode.speed", "", "spec.power.feed", "spec.units", "spec.tags[1]"]);
 }
+
+#[test]
+fn a_description_is_one_line_per_paragraph() {
+    /// Height of the rack,
+    /// in rack units.
+    ///
+    /// Never changes.
+    #[derive(serde::Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only its schema matters")]
+    struct Wrapped {
+        /// Number of units
+        /// in the rack.
+        units: u8,
+    }
+    let schema = schema_of::<Wrapped>();
+    assert_eq!(schema["description"], "Height of the rack, in rack units.\n\nNever changes.");
+    assert_eq!(schema["properties"]["units"]["description"], "Number of units in the rack.");
+}

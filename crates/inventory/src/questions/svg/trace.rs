@@ -1,16 +1,16 @@
-//! The way from a port, from left to right: a card for each device, with the port it is reached at and those it is left by.
+//! Port trace from left to right: a card per device with its ingress and egress ports.
 
 use super::super::elevation::cut;
 use super::super::trace::{By, Hop};
 use super::Drawing;
 
 const CARD: i32 = 230;
-/// What lies between two columns of cards, where the cables are.
+/// Width of the gap between two columns of cards, where the cables are.
 const RUN: i32 = 210;
 const ROW: i32 = 70;
 const HEAD: i32 = 22;
 const MARGIN: i32 = 20;
-/// No drawing is larger.
+/// Maximum size of a drawing.
 const MOST: i32 = 4000;
 
 const STYLE: &str = "\
@@ -23,15 +23,15 @@ text{font-size:10px;fill:#243b53}\
 .run{stroke:#627d98;stroke-width:2.5;fill:none}.FiberSMF{stroke:#e0a800}.FiberMMF{stroke:#17a2a8}.Copper{stroke:#2f6fc0}\
 .Power{stroke:#c0442a}.DAC{stroke:#334e68}.circuit{stroke:#6b3fc0;stroke-dasharray:7 4}";
 
-/// The way from a port, and where it splits.
-pub fn way(hop: &Hop) -> String {
+/// Draws the path from a port with its branches.
+pub fn trace(hop: &Hop) -> String {
     let (columns, rows) = (columns(hop), rows(hop));
     let width = (2 * MARGIN + columns * CARD + (columns - 1) * RUN).min(MOST);
     let height = (2 * MARGIN + rows * ROW + 24).min(MOST);
     let mut drawing = Drawing::new(width, height, STYLE);
     card(&mut drawing, hop, (MARGIN, MARGIN));
     let told = match hop.next.is_empty() {
-        true => "Nothing is connected here.".to_owned(),
+        true => "Not connected.".to_owned(),
         false => {
             let ends = hop.ends().len();
             let ends = if ends == 1 { "one end".to_owned() } else { format!("{ends} ends") };
@@ -42,7 +42,7 @@ pub fn way(hop: &Hop) -> String {
     drawing.finish()
 }
 
-/// The ports by which a device is left: those that lead on inside of it, or the one it is reached at.
+/// The egress ports of a device: those connected internally to the ingress port, or that port itself.
 fn exits(hop: &Hop) -> Vec<&Hop> {
     let inside: Vec<&Hop> = hop.next.iter().filter(|next| is_inside(next)).collect();
     if inside.is_empty() { vec![hop] } else { inside }
@@ -52,18 +52,18 @@ fn is_inside(hop: &Hop) -> bool {
     matches!(hop.by, Some(By::Panel { .. } | By::Power))
 }
 
-/// The devices that a port leads to by cables and circuits.
+/// The devices that a port is connected to by cables and circuits.
 fn beyond(exit: &Hop) -> impl Iterator<Item = &Hop> {
     exit.next.iter().filter(|next| !is_inside(next))
 }
 
-/// How many cards stand beside each other.
+/// Number of columns of cards.
 fn columns(hop: &Hop) -> i32 {
     let after = exits(hop).into_iter().flat_map(beyond).map(columns).max();
     1 + after.unwrap_or(0)
 }
 
-/// How many rows a card and everything behind it takes.
+/// Number of rows that a card and everything behind it take.
 fn rows(hop: &Hop) -> i32 {
     exits(hop).into_iter().map(rows_behind).sum()
 }
@@ -122,7 +122,7 @@ fn card(drawing: &mut Drawing, hop: &Hop, at: (i32, i32)) {
     }
 }
 
-/// What is written beside a port, and its name below.
+/// The name of a port on its device, with the object's name below.
 fn port(drawing: &mut Drawing, hop: &Hop, at: (i32, i32), is_out: bool) {
     let (label, id) = if is_out { ("out", "id-out") } else { ("port", "id") };
     drawing.begin(&format!("Port {}", hop.port));
@@ -131,7 +131,7 @@ fn port(drawing: &mut Drawing, hop: &Hop, at: (i32, i32), is_out: bool) {
     drawing.end();
 }
 
-/// The end of a name: what tells it apart.
+/// The last characters of a name, which distinguish it.
 fn shortened(name: &str, most: usize) -> String {
     match name.chars().count().checked_sub(most) {
         None | Some(0) => name.to_owned(),
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn a_card_holds_both_ends_of_a_panel_and_all_outlets_of_a_pdu() {
         let outlets = (0..3).map(|_| hop(Some(By::Power), "pdu", vec![hop(cable(), "host", Vec::new())]));
-        let way_from = hop(None, "rack", vec![hop(cable(), "pdu", outlets.collect())]);
-        assert_eq!((columns(&way_from), rows(&way_from)), (3, 3));
-        let drawing = way(&way_from);
+        let path = hop(None, "rack", vec![hop(cable(), "pdu", outlets.collect())]);
+        assert_eq!((columns(&path), rows(&path)), (3, 3));
+        let drawing = trace(&path);
         assert_eq!(drawing.matches("class=\"card\"").count(), 1 + 1 + 3, "{drawing}");
         assert_eq!(drawing.matches("class=\"inside\"").count(), 3, "{drawing}");
         assert!(drawing.contains("p&lt;1&gt;") && !drawing.contains("p<1>"), "{drawing}");

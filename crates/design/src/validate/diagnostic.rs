@@ -1,4 +1,4 @@
-//! Everything there is to say of a design, from the reading to the validators, each with a code, a place and advice.
+//! All diagnostics of a design, from parsing to the validators, each with code, position and advice.
 
 use std::{collections::HashMap, fmt};
 
@@ -12,14 +12,14 @@ use crate::{
 
 /// One thing to say of a design.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct Diagnostic {
     /// The code of what says it; it never changes.
     pub code: &'static str,
     /// The id the original gave it.
     pub drydock_id: Option<&'static str>,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is.
+    /// Message that names the problem.
     pub message: String,
     /// What to do about it.
     pub advice: String,
@@ -29,7 +29,7 @@ pub struct Told {
     pub documents: Vec<String>,
 }
 
-impl Told {
+impl Diagnostic {
     /// For programs.
     pub fn to_json(&self) -> serde_json::Value {
         let at = self.at.as_ref().filter(|at| at.line > 0);
@@ -48,7 +48,7 @@ impl Told {
 }
 
 /// `file:line:column: severity[CODE]: message (documents)`, and advice on a line of its own.
-impl fmt::Display for Told {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(at) = self.at.as_ref().filter(|at| at.line > 0) {
             write!(f, "{at}: ")?;
@@ -73,14 +73,14 @@ pub struct Code {
     pub title: &'static str,
 }
 
-const SHAPE: Code = Code { code: "GP0001", title: "Shape of a Document" };
-const VALUE: Code = Code { code: "GP0002", title: "Values That Cannot Be" };
+const SHAPE: Code = Code { code: "GP0001", title: "Document Schema" };
+const VALUE: Code = Code { code: "GP0002", title: "Invalid Values" };
 const IGNORED: Code = Code { code: "GP0003", title: "Fields Without Effect" };
 const UNKNOWN_HOST_PROFILE: Code = Code { code: "GP0101", title: "Unknown Host Profile" };
 const UNKNOWN_HARDWARE_PROFILE: Code = Code { code: "GP0102", title: "Unknown Hardware Profile" };
 const NO_HARDWARE_PROFILE: Code = Code { code: "GP0103", title: "No Hardware Profile" };
-const PROFILE_CYCLE: Code = Code { code: "GP0104", title: "Profiles in a Circle" };
-/// Told by [`crate::user_kinds`], which looks at all documents and not only at a design.
+const PROFILE_CYCLE: Code = Code { code: "GP0104", title: "Cyclic Host Profiles" };
+/// Diagnostic by [`crate::user_kinds`], which looks at all documents and not only at a design.
 const USER_KINDS: Code = Code { code: "GP6002", title: "Documents of User-Defined Kinds" };
 const DUPLICATE_NAME: Code = Code { code: "GP0105", title: "Duplicate Names" };
 
@@ -103,7 +103,7 @@ pub fn codes() -> Vec<Code> {
 }
 
 /// Everything there is to say, in the order it was found. Validators speak only if they were asked.
-pub fn tell(compiled: &Compiled) -> Vec<Told> {
+pub fn diagnose(compiled: &Compiled) -> Vec<Diagnostic> {
     let mut told = Vec::new();
     let outcomes = &compiled.design.outcomes;
     for outcome in outcomes {
@@ -118,7 +118,7 @@ pub fn tell(compiled: &Compiled) -> Vec<Told> {
     }
     let findings = compiled.report.iter().flat_map(|report| report.findings());
     told.extend(findings.filter(|finding| finding.severity > Severity::Info).map(|finding| {
-        Told {
+        Diagnostic {
             code: finding.validator.code,
             drydock_id: finding.validator.drydock_id,
             severity: finding.severity,
@@ -135,7 +135,7 @@ pub fn tell(compiled: &Compiled) -> Vec<Told> {
     told
 }
 
-fn of_problem(problem: &Problem, document: &DocumentRef) -> Told {
+fn of_problem(problem: &Problem, document: &DocumentRef) -> Diagnostic {
     let (code, drydock_id, severity) = match problem.fault {
         Fault::Shape => (SHAPE, Some("DD001"), Severity::Error),
         Fault::Value => (VALUE, Some("DD000"), Severity::Error),
@@ -145,7 +145,7 @@ fn of_problem(problem: &Problem, document: &DocumentRef) -> Told {
         "" => problem.message.clone(),
         path => format!("{path}: {}", problem.message),
     };
-    Told {
+    Diagnostic {
         code: code.code,
         drydock_id,
         severity,
@@ -156,7 +156,7 @@ fn of_problem(problem: &Problem, document: &DocumentRef) -> Told {
     }
 }
 
-fn of_refusal(refusal: &Refusal, places: &HashMap<String, &Position>) -> Told {
+fn of_refusal(refusal: &Refusal, places: &HashMap<String, &Position>) -> Diagnostic {
     let (code, advice) = match refusal {
         Refusal::UnknownHostProfile { .. } => {
             (UNKNOWN_HOST_PROFILE, "Define the profile or correct the name.")
@@ -168,7 +168,7 @@ fn of_refusal(refusal: &Refusal, places: &HashMap<String, &Position>) -> Told {
             (NO_HARDWARE_PROFILE, "Set `hardware_profile` on the node or on a profile it inherits from.")
         }
         Refusal::ProfileCycle { .. } => {
-            (PROFILE_CYCLE, "Let one of the profiles inherit from another, or none.")
+            (PROFILE_CYCLE, "Remove one `host_profile` reference to break the cycle.")
         }
         Refusal::DuplicateName { .. } => (DUPLICATE_NAME, "Rename or remove one of the two."),
     };
@@ -179,7 +179,7 @@ fn of_refusal(refusal: &Refusal, places: &HashMap<String, &Position>) -> Told {
         }
         _ => documents.first().and_then(|document| places.get(document)).map(|at| (*at).clone()),
     };
-    Told {
+    Diagnostic {
         code: code.code,
         drydock_id: None,
         severity: Severity::Error,

@@ -1,4 +1,4 @@
-//! What a change reaches, for people and for programs.
+//! Text and JSON output of the differences between nodes.
 
 use std::fmt;
 

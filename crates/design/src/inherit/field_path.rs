@@ -1,19 +1,19 @@
-//! Where a value stands in the settings, put into words only when it is told: most values change nowhere.
+//! The path of a value in the settings, formatted lazily: most values do not change.
 
 use std::fmt;
 
 /// The path of a value.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'p> {
+pub(crate) enum FieldPath<'p> {
     /// A field at the top, such as `primary_network` or `storage.volume_groups`.
     Top(&'p str),
     /// A field or member of what stands above.
-    In(&'p Place<'p>, &'p str),
+    In(&'p FieldPath<'p>, &'p str),
     /// An entry of the list above.
-    Entry(&'p Place<'p>, &'p str),
+    Entry(&'p FieldPath<'p>, &'p str),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Top(name) => f.write_str(name),

@@ -1,4 +1,4 @@
-//! A design as it stands on the server: its documents, gathered and compiled.
+//! A design on the server: its documents, collected and compiled.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use design::deckhand::Problem;
 use design::document::Document;
 use design::object::{ITEMS, KINDS, compose, documents_of};
 use design::user_kinds::UserKinds;
-use design::validate::{Severity, Told, tell};
+use design::validate::{Diagnostic, Severity, diagnose};
 use krm::Object;
 use krm::kind::{Address, Look};
 use krm::status::Status;
@@ -17,46 +17,46 @@ use serde_json::{Value, json};
 use crate::kinds::design::UserKind;
 use crate::kinds::{Design, DesignRevision, GROUP};
 
-/// Documents and what they come to.
-pub struct Drawn {
-    /// All of them, with what they take from one another.
+/// A compiled design with its documents.
+pub struct CompiledDesign {
+    /// All documents, after substitution.
     pub documents: Vec<Document>,
-    /// What they come to, validated.
+    /// The compiled and validated site.
     pub compiled: Compiled,
-    /// What is wrong with how they take values from one another; then nothing was compiled.
+    /// Substitution errors. If there are any, nothing was compiled.
     pub problems: Vec<Problem>,
 }
 
-impl Drawn {
-    /// What some documents come to. Secrets are nobody's business here: they stay where they are.
-    pub fn of(documents: Vec<Document>) -> Drawn {
+impl CompiledDesign {
+    /// Substitutes and compiles documents. Secrets are not resolved.
+    pub fn of(documents: Vec<Document>) -> CompiledDesign {
         let (documents, problems) = match compose(documents.clone()) {
             Ok(documents) => (documents, Vec::new()),
             Err(problems) => (documents, problems),
         };
         let compiled = compile(&documents, &LshwInputs::new()).validated();
-        Drawn { documents, compiled, problems }
+        CompiledDesign { documents, compiled, problems }
     }
 
-    /// Everything there is to say of it.
-    pub fn told(&self) -> Vec<Told> {
-        let substitutions = self.problems.iter().map(|problem| Told {
+    /// All findings.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let substitutions = self.problems.iter().map(|problem| Diagnostic {
             code: "GP0002",
             drydock_id: None,
             severity: Severity::Error,
             message: problem.message.clone(),
-            advice: "Correct what is taken from other documents.".to_owned(),
+            advice: "Correct the substitutions of the document.".to_owned(),
             at: None,
             documents: problem.documents.iter().map(ToString::to_string).collect(),
         });
-        let mut told: Vec<Told> = substitutions.collect();
-        told.extend(tell(&self.compiled));
+        let mut told: Vec<Diagnostic> = substitutions.collect();
+        told.extend(diagnose(&self.compiled));
         told.extend(UserKinds::of(&self.documents).check(&self.documents));
         told
     }
 }
 
-/// The documents of a design as they are now, before values are copied between them.
+/// The current documents of a design, before substitution.
 pub fn documents_now(design: &Design, look: &dyn Look) -> Vec<Document> {
     in_objects(design, &objects_now(design, look), look)
 }
@@ -71,7 +71,7 @@ pub fn objects_now(design: &Design, look: &dyn Look) -> Vec<Value> {
         .collect()
 }
 
-/// The documents in those objects, and those of kinds that users defined.
+/// The documents in those objects, and in the objects of user-defined kinds.
 pub fn in_objects(design: &Design, objects: &[Value], look: &dyn Look) -> Vec<Document> {
     let mut documents = documents_of(objects, &|_, _| None);
     for kind in design.spec.kinds.iter().flatten() {
@@ -80,15 +80,15 @@ pub fn in_objects(design: &Design, objects: &[Value], look: &dyn Look) -> Vec<Do
     documents
 }
 
-/// Those who own fields of objects, by name.
+/// The field managers of objects.
 pub fn sources(objects: &[Value]) -> BTreeSet<String> {
     let entries = objects.iter().flat_map(|object| object["metadata"]["managedFields"].as_array()).flatten();
     let own = entries.filter(|entry| entry["subresource"].as_str().is_none_or(str::is_empty));
     own.filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect()
 }
 
-/// The objects of a kind that users defined, as documents: what they hold is their `spec`. Other kinds are none of a
-/// design's business, as whoever reads the design might not read them.
+/// The objects of a user-defined kind as documents, with their `spec` as data. Only CRDs are read: a reader of the design
+/// may not be allowed to read other kinds.
 fn of_user_kind(kind: &UserKind, namespace: &str, look: &dyn Look) -> Vec<Document> {
     let definition = look.get(&Address {
         group: "apiextensions.k8s.io".to_owned(),
@@ -120,29 +120,31 @@ fn as_document(object: &Object) -> Option<Document> {
     design::object::document_of(&item, &|_, _| None)
 }
 
-/// The documents of a revision, or of what is in force, or as they are now: `3`, `live` or `documents`.
+/// The documents of a revision (`3`), of the active revision (`live`), or the current ones (`documents`).
 pub fn at(design: &Design, which: &str, look: &dyn Look) -> Result<Vec<Document>, Status> {
     let number = match (which, design.spec.revision) {
         ("documents" | "draft", _) => return Ok(documents_now(design, look)),
         ("live", Some(number)) => number,
         ("live", None) => {
             let name = &design.metadata.name;
-            return Err(Status::bad_request(format!("no revision of {name} is in force; promote one first")));
+            return Err(Status::bad_request(format!("{name} has no active revision; promote one first")));
         }
         (text, _) => text.parse().map_err(|_| {
-            Status::bad_request(format!("{text:?} is no state of a design; say a number, live or documents"))
+            Status::bad_request(format!(
+                "{text:?} is not a state of a design; use a revision number, live or documents"
+            ))
         })?,
     };
     let name = DesignRevision::name_of(&design.metadata.name, number);
     let address = <DesignRevision as krm::kind::Resource>::address(&design.metadata.namespace, &name);
     let revision = look.get(&address);
     let revision = revision.and_then(|object| DesignRevision::read(&object)).ok_or_else(|| {
-        Status::bad_request(format!("there is no revision {number} of {}", design.metadata.name))
+        Status::bad_request(format!("revision {number} of {} not found", design.metadata.name))
     })?;
     Ok(revision.spec.documents())
 }
 
-/// Documents with others in their place: those of the same kind and name are replaced, new ones join.
+/// Replaces documents of the same kind and name, adds new ones and removes `without`.
 pub fn changed(documents: Vec<Document>, with: Vec<Document>, without: &[(&str, &str)]) -> Vec<Document> {
     let replaced: HashSet<(Option<&str>, &str)> =
         with.iter().map(|one| (one.id.kind(), one.name())).collect();

@@ -1,4 +1,4 @@
-//! Who has power left: feeds are followed from what goes to every supply behind it, and what is dark takes others along.
+//! Power impact: follows feeds from the failed objects to every power supply downstream. A device without power fails too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Port, cable};
 use crate::power;
 
-/// Who loses power, as `Kind/name`.
+/// The devices that lose power, as `Kind/name`.
 #[derive(Debug, Default)]
-pub struct Lost {
-    /// Without any.
+pub struct PowerLoss {
+    /// Without any feed.
     pub dark: BTreeSet<String>,
-    /// With fewer feeds than before.
+    /// With fewer feeds than before, but at least one.
     pub weakened: BTreeSet<String>,
 }
 
-/// Who loses power; what is dark then is added to what goes.
-pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
-    let mut lost = Lost::default();
+/// The devices that lose power. Those without any are added to the failure.
+pub fn without(failure: &mut Failure, look: &dyn Look) -> PowerLoss {
+    let mut lost = PowerLoss::default();
     let mut fresh = starts(failure, look);
     while !fresh.is_empty() {
         let mut behind = BTreeSet::new();
@@ -49,7 +49,7 @@ pub fn without(failure: &mut Failure, look: &dyn Look) -> Lost {
     lost
 }
 
-/// The ports for power of what goes.
+/// The power ports of the failed objects.
 fn starts(failure: &Failure, look: &dyn Look) -> Vec<Arc<Port>> {
     let mut starts: Vec<Arc<Port>> =
         failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
@@ -67,7 +67,7 @@ fn power_ports(device: &str, look: &dyn Look) -> Vec<Arc<Port>> {
     ports
 }
 
-/// The devices that a port feeds, its own among them where it is a supply.
+/// The devices that a port feeds, including its own.
 fn fed_by(start: &Arc<Port>, look: &dyn Look) -> BTreeSet<String> {
     let mut ends = power::sinks(start, look);
     for outlet in look.in_bucket::<Port>(port::FROM_INLET, &start.metadata.name) {
@@ -79,7 +79,7 @@ fn fed_by(start: &Arc<Port>, look: &dyn Look) -> BTreeSet<String> {
     fed
 }
 
-/// A device, and what is in its slots and has no supply of its own.
+/// A device, and the devices in its slots without a power supply of their own.
 fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
     let mut dark = BTreeSet::from([device.to_owned()]);
     for inside in in_slots_of(device, look) {
@@ -90,7 +90,7 @@ fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
     dark
 }
 
-/// The feeds that a device gets its power from: before, and then.
+/// The feeds of a device before and after the failure.
 fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
     let ports = power_ports(device, look);
@@ -101,7 +101,7 @@ fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>,
     (before, after)
 }
 
-/// The feeds behind a supply that are still there, and everything between.
+/// The feeds upstream of a supply that are still connected.
 fn live_sources(supply: &Arc<Port>, failure: &Failure, look: &dyn Look) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![supply.clone()];
