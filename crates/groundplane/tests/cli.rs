@@ -25,8 +25,12 @@ mod killed;
 mod like_kubectl;
 #[path = "cli/login.rs"]
 mod login;
+#[path = "cli/mistakes.rs"]
+mod mistakes;
 #[path = "cli/on_a_terminal.rs"]
 mod on_a_terminal;
+#[path = "cli/owning.rs"]
+mod owning;
 #[path = "cli/past_and_plans.rs"]
 mod past_and_plans;
 #[path = "cli/program.rs"]
