@@ -164,6 +164,7 @@ impl Spec {
     ) -> Result<(Vec<Item>, Vec<Skipped>), Status> {
         let items = self.0.get_mut("items").map(Value::take);
         let undo = self.0.get("undo").filter(|undo| !undo.is_null());
+        let is_undo = undo.is_some();
         let (items, skipped) = match (items, undo) {
             (Some(Value::Array(items)), None) => (item::read_all(call, items, options).await?, Vec::new()),
             (None | Some(Value::Null), Some(undo)) => undo_many::items(call, undo, options).await?,
@@ -173,7 +174,8 @@ impl Spec {
             _ => return Err(Status::bad_request("spec.items: must be a list of operations")),
         };
         match items.len() {
-            0 => Err(Status::bad_request("spec: must contain at least one item")),
+            0 if is_undo => Err(Status::bad_request("spec.undo: no change matches")),
+            0 => Err(Status::bad_request("spec.items: must contain at least one item")),
             many if many > MOST_ITEMS => Err(Status::too_large(format!(
                 "the transaction has {many} items; at most {MOST_ITEMS} are allowed"
             ))),

@@ -31,8 +31,10 @@ pub const UNKNOWN_PATH: &str = "the server could not find the requested resource
 /// A server, and who asks it.
 pub struct Client {
     connector: Connector,
-    /// What stands before every path: that of the address, and that of a project's plane.
-    base: String,
+    /// The path of the server's address, before every other.
+    root: String,
+    /// The path of a project's control plane; empty for the server's own.
+    plane: String,
     headers: HeaderMap,
     timeout: Option<Duration>,
     verbosity: u8,
@@ -66,7 +68,8 @@ impl Client {
         });
         Ok(Client {
             connector,
-            base: format!("{}{plane}", path.trim_end_matches('/')),
+            root: path.trim_end_matches('/').to_owned(),
+            plane,
             headers: ask::identity_headers(access)?,
             timeout,
             verbosity,
@@ -127,11 +130,22 @@ impl Client {
     pub async fn value(&self, ask: &Ask) -> Result<Value, Failure> {
         let answer = self.answer(ask).await?;
         if !(200..300).contains(&answer.code) {
-            return Err(refused(&answer));
+            // Servers that expect TLS say so with a text, not with a Status.
+            return Err(match answer.code == 400 && !answer.body.starts_with(b"{") {
+                true => self.with_https_hint(refused(&answer)),
+                false => refused(&answer),
+            });
         }
         serde_json::from_slice(&answer.body).map_err(|error| {
-            Failure::other(format!("the answer to {} {} is no JSON: {error}", ask.method, self.path(ask)))
+            Failure::other(format!("{} {}: the response is not JSON: {error}", ask.method, self.path(ask)))
         })
+    }
+
+    fn with_https_hint(&self, failure: Failure) -> Failure {
+        match self.connector.https_hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 
     /// Asks for an answer that comes line by line.
@@ -160,7 +174,7 @@ impl Client {
             Some(limit) => tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
                 let address = self.address();
                 let why =
-                    format!("the server at {address} has not answered within {limit:?} (--request-timeout)");
+                    format!("the server at {address} did not answer within {limit:?} (--request-timeout)");
                 Err(without_answer(ask, why))
             }),
         }
@@ -190,7 +204,10 @@ impl Client {
     }
 
     fn path(&self, ask: &Ask) -> String {
-        format!("{}{}", self.base, ask.path_and_query())
+        // Health and version are the server's; a project's control plane has none of its own.
+        let first = ask.path.split(['/', '?']).nth(1).unwrap_or("");
+        let plane = if matches!(first, "api" | "apis" | "openapi") { self.plane.as_str() } else { "" };
+        format!("{}{plane}{}", self.root, ask.path_and_query())
     }
 
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, Failure> {
@@ -205,9 +222,9 @@ impl Client {
         for (name, value) in &ask.headers {
             request = request.header(*name, value.as_str());
         }
-        let mut request = request
-            .body(Full::new(ask.body.clone()))
-            .map_err(|error| Failure::other(format!("{} {} can't be sent: {error}", ask.method, ask.path)))?;
+        let mut request = request.body(Full::new(ask.body.clone())).map_err(|error| {
+            Failure::other(format!("{} {}: invalid request: {error}", ask.method, ask.path))
+        })?;
         request.headers_mut().extend(self.headers.clone());
         Ok(request)
     }
@@ -228,7 +245,9 @@ impl Client {
     fn broken_off(&self, ask: &Ask, error: &hyper::Error) -> Failure {
         let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
         let address = self.address();
-        without_answer(ask, format!("the connection to the server {address} broke off: {error}{cause}"))
+        let failure =
+            without_answer(ask, format!("the connection to the server {address} was lost: {error}{cause}"));
+        self.with_https_hint(failure)
     }
 }
 
@@ -237,7 +256,7 @@ fn without_answer(ask: &Ask, why: String) -> Failure {
     match ask.changes_nothing() {
         true => Failure::Other(why),
         false => Failure::Unanswered(why)
-            .hint("whether the change was made is not known; look at what is there before you try again"),
+            .hint("the change may have been made; check the current state before you try again"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a command reads and writes: data goes to stdout, talk to stderr.
+//! The streams of a command: data goes to stdout, messages to stderr.
 
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
@@ -8,15 +8,15 @@ use crate::failure::Failure;
 pub struct Console {
     /// For data.
     pub out: Box<dyn Write>,
-    /// For everything else that is said.
+    /// For messages.
     pub err: Box<dyn Write>,
     /// For `-f -`.
     pub input: Box<dyn Read>,
-    /// Whether somebody looks at what goes to stdout.
+    /// Whether stdout is a terminal.
     pub out_is_terminal: bool,
-    /// Whether somebody looks at what goes to stderr.
+    /// Whether stderr is a terminal.
     pub err_is_terminal: bool,
-    /// Whether somebody could answer a question.
+    /// Whether a question can be asked.
     pub can_ask: bool,
     /// How many columns the terminal has, if stdout is one.
     pub width: Option<usize>,
@@ -42,7 +42,7 @@ impl Console {
         }
     }
 
-    /// Writes a line of talk.
+    /// Writes a message.
     pub fn say(&mut self, line: &str) {
         // What was printed before comes before it where both go to one place.
         let _ = self.out.flush();
@@ -69,12 +69,12 @@ impl Console {
         painted(self.colours && self.err_is_terminal, colour, text)
     }
 
-    /// How wide a table may be, where somebody looks at it.
+    /// The width of a terminal that tables are printed to.
     pub fn table_width(&self) -> Option<usize> {
         self.width.filter(|_| self.out_is_terminal)
     }
 
-    /// Asks for a yes; without a terminal nobody is asked, and the answer is no.
+    /// Asks for confirmation. Without a terminal the answer is no.
     pub fn confirm(&mut self, question: &str) -> bool {
         if !self.can_ask {
             return false;

@@ -1,4 +1,4 @@
-//! Why a command failed, in kubectl's words where it has any, with a next step.
+//! Why a command failed, in kubectl's words where it has some, with a next step.
 
 use std::io::Write;
 
@@ -123,7 +123,7 @@ impl Failure {
             |refusal: &Refusal| refusal.code() == 404 && refusal.message() == crate::client::UNKNOWN_PATH;
         match self.refusal().is_some_and(is_unknown) {
             true => Failure::other(format!(
-                "this server has no {what}: it is another Kubernetes, or an older Groundplane"
+                "this server does not support {what}: it is another Kubernetes API server, or an older Groundplane"
             )),
             false => self,
         }

@@ -45,7 +45,7 @@ fn collect(command: &clap::Command, switches: &mut Vec<String>) {
 /// Whether it is done, or only tried.
 #[derive(clap::Args, Debug, Clone)]
 pub struct DryRun {
-    /// Do nothing: server lets the server try it, client only says what would be sent.
+    /// Change nothing: server validates the request without storing it, client only prints it.
     #[arg(long = "dry-run", value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "none",
         default_missing_value = "client", value_parser = ["none", "server", "client"])]
     how: String,
@@ -104,6 +104,7 @@ pub fn duration(text: &str) -> Option<Duration> {
                 "m" => 60.0,
                 "h" => 3600.0,
                 "d" => 86_400.0,
+                "w" => 604_800.0,
                 _ => return None,
             };
         rest = &rest[unit..];
@@ -111,7 +112,8 @@ pub fn duration(text: &str) -> Option<Duration> {
     (!text.is_empty()).then(|| Duration::try_from_secs_f64(total).ok())?
 }
 
-/// A moment as the API takes it: a revision or RFC 3339 as they are, a day or a time of day in UTC, or how long ago.
+/// A point in time as the API takes it: a revision or RFC 3339 as it is; a date, or a date and time of day, in UTC; or a
+/// duration before now.
 pub fn moment(text: &str) -> Result<String, Failure> {
     let text = text.trim();
     let is_revision = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
@@ -130,8 +132,8 @@ pub fn moment(text: &str) -> Result<String, Failure> {
     let whole = format!("{day}T{clock}Z");
     match Moment::parse(&whole) {
         Ok(_) => Ok(whole),
-        Err(_) => Err(Failure::usage(format!("\"{text}\" is no moment")).hint(
-            "write a time such as 2026-11-10T09:00:00Z, a day (2026-11-10, UTC), how long ago (2h, 3d), or a revision",
+        Err(_) => Err(Failure::usage(format!("\"{text}\" is neither a time nor a revision")).hint(
+            "write a time (2026-11-10T09:00:00Z), a date (2026-11-10, midnight UTC), a duration ago (30m, 2h, 3d, 1w), or a revision",
         )),
     }
 }
@@ -157,7 +159,7 @@ mod tests {
         assert_eq!(moment("2026-11-10").unwrap(), "2026-11-10T00:00:00Z");
         assert_eq!(moment("2026-11-10 09:30").unwrap(), "2026-11-10T09:30:00Z");
         assert_eq!(moment("2026-11-10T09:30:00+01:00").unwrap(), "2026-11-10T09:30:00+01:00");
-        assert!(moment("2h ago").unwrap().ends_with('Z') && moment("3d").is_ok());
+        assert!(moment("2h ago").unwrap().ends_with('Z') && moment("3d").is_ok() && moment("2w").is_ok());
         assert!(moment("tuesday").is_err());
     }
 

@@ -1,87 +1,87 @@
-//! The options that every command takes: which server, who asks, where.
+//! The global options: which server, as whom, in which namespace and project.
 
 use std::path::PathBuf;
 
 use crate::failure::Failure;
 
-/// The options that every command takes.
+/// The global options.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub struct Global {
-    /// The kubeconfig to use; else GROUNDPLANE_KUBECONFIG, else KUBECONFIG, else that of the default data folder.
+    /// Kubeconfig file. Defaults to GROUNDPLANE_KUBECONFIG, then KUBECONFIG, then the admin.kubeconfig of the default data directory.
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// The context of the kubeconfig to use.
+    /// Context of the kubeconfig.
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     pub context: Option<String>,
 
-    /// The cluster of the kubeconfig to use.
+    /// Cluster of the kubeconfig.
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     pub cluster: Option<String>,
 
-    /// The address of the server.
+    /// Address of the server, such as https://127.0.0.1:7451.
     #[arg(long, short = 's', global = true, hide = true, value_name = "URL")]
     pub server: Option<String>,
 
-    /// A file with the certificate authority of the server.
+    /// File with the CA certificate of the server.
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub certificate_authority: Option<PathBuf>,
 
-    /// A file with a client certificate.
+    /// File with a client certificate.
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub client_certificate: Option<PathBuf>,
 
-    /// A file with the key of the client certificate.
+    /// File with the key of the client certificate.
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub client_key: Option<PathBuf>,
 
-    /// Don't check who the server is. It can then be anybody.
+    /// Do not verify the certificate of the server. Insecure: anybody can impersonate it.
     #[arg(long, global = true, hide = true)]
     pub insecure_skip_tls_verify: bool,
 
-    /// The name that the server's certificate has to have.
+    /// Host name to verify the server's certificate against.
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     pub tls_server_name: Option<String>,
 
-    /// A bearer token.
+    /// Bearer token.
     #[arg(long, global = true, hide = true, value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
 
-    /// Act as this user; it takes the right to impersonate.
+    /// User to impersonate.
     #[arg(long = "as", global = true, hide = true, value_name = "USER")]
     pub as_user: Option<String>,
 
-    /// Act as a member of this group; may be given several times.
+    /// Group to impersonate. Can be repeated.
     #[arg(long = "as-group", global = true, hide = true, value_name = "GROUP")]
     pub as_groups: Vec<String>,
 
-    /// Act as the user with this uid.
+    /// UID to impersonate.
     #[arg(long = "as-uid", global = true, hide = true, value_name = "UID")]
     pub as_uid: Option<String>,
 
-    /// The namespace; else the context's, else "default".
+    /// Namespace. Defaults to that of the context, then to "default".
     #[arg(long, short = 'n', global = true, hide = true, value_name = "NAME")]
     pub namespace: Option<String>,
 
-    /// Work in the control plane of this project.
+    /// Use the control plane of this project.
     #[arg(long, global = true, hide = true, value_name = "NAME", env = "GROUNDPLANE_PROJECT")]
     pub project: Option<String>,
 
-    /// How long one request may take, as in 30s, 5m or 1h; 0 means as long as it takes.
+    /// Timeout of one request, such as 30s, 5m or 1h; 0 for none.
     #[arg(long, global = true, hide = true, value_name = "TIME", default_value = "0")]
     pub request_timeout: String,
 
-    /// How much is told on stderr: 6 tells each request, 8 and more its body too.
+    /// Log level for stderr: 6 logs requests, 8 and above response bodies, too.
     #[arg(long = "v", short = 'v', global = true, hide = true, value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,
 }
 
 impl Global {
-    /// What one request may take; `None` for as long as it takes.
+    /// The timeout of one request.
     pub fn timeout(&self) -> Result<Option<std::time::Duration>, Failure> {
         let wrong = || {
             Failure::usage(format!(
-                "--request-timeout {}: write a time with its unit, as in 30s, 5m or 1h",
+                "--request-timeout {}: use a duration such as 30s, 5m or 1h",
                 self.request_timeout
             ))
         };
@@ -92,7 +92,7 @@ impl Global {
         Ok((!time.is_zero()).then_some(time))
     }
 
-    /// The options that were given and mean nothing to a command that is no client.
+    /// The options that were given and that commands without a server don't use.
     pub fn given(&self) -> Vec<&'static str> {
         let texts = [
             ("--kubeconfig", self.kubeconfig.is_some()),

@@ -1,7 +1,7 @@
-//! The command line: a client of the public API, made for people and for scripts.
+//! The command line: a client of the public API, for people and scripts.
 //!
-//! Commands, flags and output are kubectl's wherever kubectl has them, to the byte where scripts parse it; what it has
-//! not (plans, history, undo, search) reads the same way.
+//! Commands, flags and output equal kubectl's wherever kubectl has them. Additional commands (plan, history, undo, search)
+//! follow its conventions.
 
 mod client;
 mod command;
@@ -14,15 +14,17 @@ pub mod fetch;
 mod flags;
 mod global;
 mod gotemplate;
+mod grouped;
 mod kubeconfig;
 mod locate;
 mod manifests;
+mod mistyped;
 mod names;
-mod of_kubectl;
 mod print;
 mod server;
 mod session;
 mod tabs;
+mod wrap;
 
 pub use client::{Answer, Ask, Client, UNKNOWN_PATH, refused, segment};
 pub use command::Command;
@@ -32,21 +34,21 @@ pub use console::Console;
 pub use failure::{Failure, Refusal};
 pub use flags::{moment, plain_booleans};
 pub use global::Global;
+pub use grouped::grouped;
 pub use manifests::{FileFlags, Manifest};
+pub use mistyped::explain as explain_mistyped;
 pub use names::of_object as name_of;
-pub use of_kubectl::refused as refused_word;
 pub use server::{Refused, Server, path_segment};
 pub use session::Session;
 
-/// Carries out a command, and gives the code to exit with: 0 done, 1 failed, 2 wrong usage, others as the help of a
-/// command says.
+/// Runs a command, and returns the exit code: 0 success, 1 failure, 2 wrong usage, others as the help of a command says.
 ///
 /// `root` is the whole command line, for completion and reference.
 pub fn run(command: Command, global: Global, console: Console, root: clap::Command) -> u8 {
     run_with(global, console, root, async move |session| command.run(session).await)
 }
 
-/// The same for commands that other crates bring: whatever they do with a session, they end alike.
+/// The same for commands of other crates.
 pub fn run_with(
     global: Global,
     console: Console,
@@ -71,7 +73,9 @@ pub fn run_with(
             failure.tell(&mut session.console);
             let is_forbidden = failure.refusal().is_some_and(|refusal| refusal.reason() == "Forbidden");
             if is_forbidden && session.console.err_is_terminal {
-                session.console.say("hint: \"groundplane auth can-i --list\" shows what you may do");
+                session
+                    .console
+                    .say("hint: \"groundplane auth can-i --list\" lists what you are allowed to do");
             }
             failure.exit_code()
         }

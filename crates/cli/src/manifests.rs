@@ -1,7 +1,8 @@
-//! Objects from files, folders and stdin, each with the lines it was written on.
+//! Objects from files, directories and stdin, each with the lines it was written on.
 
 mod documents;
 mod files;
+mod kustomize;
 mod source;
 
 use std::rc::Rc;
@@ -16,11 +17,15 @@ pub use source::Source;
 /// Which files.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub struct FileFlags {
-    /// A file, a folder, or - for stdin; may be given several times.
+    /// File or directory with manifests, or - for stdin. Can be repeated.
     #[arg(long = "filename", short = 'f', value_name = "PATH")]
     pub filenames: Vec<String>,
 
-    /// Look into folders within a folder too.
+    /// Directory with a kustomization.yaml, rendered by kustomize or kubectl.
+    #[arg(long, short = 'k', value_name = "DIR", conflicts_with_all = ["filenames", "recursive"])]
+    pub kustomize: Option<String>,
+
+    /// Read the directories below a directory, too.
     #[arg(long, short = 'R')]
     pub recursive: bool,
 }
@@ -38,13 +43,14 @@ pub struct Manifest {
 impl FileFlags {
     /// Whether any file is named.
     pub fn is_empty(&self) -> bool {
-        self.filenames.is_empty()
+        self.filenames.is_empty() && self.kustomize.is_none()
     }
 
     /// The flags as somebody would type them.
     pub fn typed(&self) -> String {
         let names = self.filenames.iter().map(|name| format!("-f {name}"));
-        names.chain(self.recursive.then(|| "-R".to_owned())).collect::<Vec<_>>().join(" ")
+        let kustomize = self.kustomize.iter().map(|name| format!("-k {name}"));
+        names.chain(kustomize).chain(self.recursive.then(|| "-R".to_owned())).collect::<Vec<_>>().join(" ")
     }
 
     /// Reads all objects, in the order in which they stand.

@@ -8,17 +8,17 @@ use krm::kind::Kind;
 
 use crate::failure::Failure;
 
-/// Print our kinds as CustomResourceDefinitions, for another Kubernetes.
+/// Print the inventory types as CustomResourceDefinitions.
 ///
-/// Manifests then apply there as they do here, with the same schemas, columns and selectable fields. The rules over
-/// several objects, references and controllers stay here: there, nobody refuses a cable without its port.
+/// With them, another Kubernetes API server accepts the same manifests, with the same schemas, columns and selectable
+/// fields. Validation across objects, references and controllers need a Groundplane server.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  groundplane crds | kubectl apply --server-side -f -\n  groundplane crds \
     inventory.miloapis.com > inventory.yaml\n  groundplane crds racks.inventory.miloapis.com"
 )]
 pub struct Arguments {
-    /// Only these: groups, or resources as in racks.inventory.miloapis.com.
+    /// API groups, or resources such as racks.inventory.miloapis.com. By default all.
     #[arg(value_name = "GROUP|RESOURCE.GROUP")]
     only: Vec<String>,
 }
@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if !kinds.iter().any(|kind| is(kind, asked)) {
             return Err(Failure::new(
                 format_args!("finding {asked}"),
-                format_args!("there is no such group or resource of ours; there are {}", known(&kinds)),
+                format_args!("no such group or resource; the resources are {}", known(&kinds)),
             ));
         }
     }

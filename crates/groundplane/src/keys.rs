@@ -10,11 +10,11 @@ use store::Keys;
 use crate::failure::Failure;
 use crate::serve::data;
 
-/// Make the keys and certificates of a server on etcd, without starting it.
+/// Create the keys and certificates of a server.
 ///
-/// Servers on one etcd share four files: sealing.keys, signing.key, pki/ca.pem and pki/service-accounts.pem. Make
-/// them once, copy them to each server's data folder with their modes, then start the servers. Files that are
-/// there already are kept. With --from they are copied from a folder, such as a mounted Secret, instead of made.
+/// Servers on one etcd share four files: sealing.keys, signing.key, pki/ca.pem and pki/service-accounts.pem. Create
+/// them once, copy them with their modes to the data directory of each server, then start the servers. Existing files
+/// are kept. With --from they are copied from a directory, such as a mounted Secret, instead of created.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  groundplane keys --data /var/lib/groundplane\n  groundplane keys --data ./keys && \
@@ -23,7 +23,7 @@ use crate::serve::data;
     /var/lib/groundplane"
 )]
 pub struct Arguments {
-    /// The data folder to make them in.
+    /// Data directory to create them in.
     #[arg(long, value_name = "DIR", env = "GROUNDPLANE_DATA")]
     data: PathBuf,
 
@@ -55,7 +55,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         println!("{}", folder.join(shared).display());
     }
     if arguments.from.is_none() {
-        eprintln!("Copy these four, with their modes, to the data folder of each server of one etcd.");
+        eprintln!(
+            "Copy these four files, with their modes, to the data directory of each server on the same etcd."
+        );
     }
     Ok(())
 }

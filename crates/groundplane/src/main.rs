@@ -23,9 +23,8 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "groundplane", version, about, propagate_version = true)]
 #[command(
-    after_help = "Start here:\n  groundplane serve\n\nthen, in another terminal:\n  groundplane get namespaces\n  \
-    groundplane api-resources\n\nUse \"groundplane <command> --help\" for more about a command, and \"groundplane options\" \
-    for the options that all of them take."
+    after_help = "Start a server with \"groundplane serve\", then run \"groundplane get namespaces\" in another terminal.\n\
+    Use \"groundplane COMMAND --help\" for more about a command, and \"groundplane options\" for global options."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -39,17 +38,17 @@ struct Arguments {
 enum Command {
     /// Run the control plane.
     Serve(Box<serve::Arguments>),
-    /// Make the keys and certificates of a server on etcd, without starting it.
+    /// Create the keys and certificates of a server.
     Keys(keys::Arguments),
-    /// Compile, validate, compare and promote the design of a site, from files or on a server.
+    /// Compile, validate, compare and promote site designs.
     Design(design_cli::Arguments),
     RestoreBackup(Box<restore_backup::Arguments>),
     #[command(flatten)]
     Client(Box<cli::Command>),
     Inventory(Box<inventory_cli::Arguments>),
-    /// Print the manifests of a fleet to try things on.
+    /// Print the manifests of a demo fleet.
     Demo(demo::Arguments),
-    /// Print our kinds as CustomResourceDefinitions, for another Kubernetes.
+    /// Print the inventory types as CustomResourceDefinitions.
     Crds(crds::Arguments),
     #[command(name = "__reference", hide = true)]
     Reference(reference::Arguments),
@@ -60,10 +59,10 @@ fn main() -> ExitCode {
     if inventory_cli::is_plugin(words.first().map(std::ffi::OsString::as_os_str)) {
         return ExitCode::from(inventory_cli::run_plugin(words, cli::Console::of_process()));
     }
-    let command_line = Arguments::command();
+    let command_line = command_line();
     let words = cli::plain_booleans(&command_line, words);
     let matches = command_line.clone().try_get_matches_from(words).unwrap_or_else(|error| {
-        if let Some(told) = cli::refused_word(&error) {
+        if let Some(told) = cli::explain_mistyped(&error, &command_line) {
             eprintln!("{told}");
             std::process::exit(2);
         }
@@ -73,7 +72,7 @@ fn main() -> ExitCode {
     let is_client =
         matches!(arguments.command, Command::Client(_) | Command::Design(_) | Command::Inventory(_));
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
-        eprintln!("groundplane: {option} means nothing here: it is for clients of a server");
+        eprintln!("groundplane: {option} is for client commands; this command does not connect to a server");
         return ExitCode::from(2);
     }
     let outcome = match arguments.command {
@@ -105,6 +104,11 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command line, with its commands under headings and its help as wide as the terminal, up to 100 columns.
+fn command_line() -> clap::Command {
+    cli::grouped(Arguments::command().max_term_width(100))
+}
+
 /// The commands of a design write much and are done: what they write is gathered, and flushed at the end.
 fn design(arguments: &design_cli::Arguments, global: cli::Global) -> ExitCode {
     let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
@@ -120,6 +124,30 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_under_a_heading() {
+        let help = command_line().term_width(80).render_help().to_string();
+        assert!(!help.contains("Other commands:"), "{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        let mut open = vec![command_line().term_width(80)];
+        while let Some(mut command) = open.pop() {
+            let name = command.get_name().to_owned();
+            for help in [command.render_help(), command.render_long_help()] {
+                let help = help.to_string();
+                // A word that is longer than a line, such as a path, is left whole.
+                let long = help.lines().find(|line| line.chars().count() > 80 && line.trim().contains(' '));
+                assert!(long.is_none(), "{name}: {long:?}");
+            }
+            open.extend(command.get_subcommands().cloned().map(|command| command.term_width(80)));
+        }
     }
 }

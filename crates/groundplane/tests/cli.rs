@@ -27,8 +27,12 @@ mod killed;
 mod like_kubectl;
 #[path = "cli/login.rs"]
 mod login;
+#[path = "cli/mistakes.rs"]
+mod mistakes;
 #[path = "cli/on_a_terminal.rs"]
 mod on_a_terminal;
+#[path = "cli/owning.rs"]
+mod owning;
 #[path = "cli/pages.rs"]
 mod pages;
 #[path = "cli/past_and_plans.rs"]

@@ -13,6 +13,7 @@
 //! A write to `scale` is an update of the scale ([`scale_versions`]); [`ReplicasPaths`] carries owners there and back.
 
 mod apply;
+mod command_line;
 mod compare;
 mod conflict;
 mod element;
@@ -25,6 +26,7 @@ mod merge;
 mod names;
 mod prune;
 mod reconcile;
+mod returned;
 mod scale;
 mod set;
 #[cfg(test)]

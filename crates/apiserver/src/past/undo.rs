@@ -10,7 +10,7 @@ use super::history;
 use super::revision;
 use crate::call::Call;
 use crate::request::query::WriteOptions;
-use crate::write::{self, Proposal, admit, update};
+use crate::write::{self, Proposal, admit, ownership, update};
 
 /// Changes read at a time.
 const PAGE: usize = 50;
@@ -143,7 +143,8 @@ pub fn propose(
         return Err(Status::failure(409, OVERTAKEN, why));
     }
     let mut new = old.clone();
-    let back = wanted(call, &back.state);
+    let past = &back.state;
+    let back = wanted(call, past);
     let kept = wanted(call, &old);
     for field in fields(&kept).filter(|field| back.get(*field).is_none()) {
         new.set(field, None);
@@ -154,6 +155,7 @@ pub fn propose(
     for field in ["labels", "annotations"] {
         new.set_meta(field, back.get("metadata").and_then(|metadata| metadata.get(field)).cloned());
     }
+    ownership::on_return(call, &old, &mut new, past, options);
     finish(call, options, (entry, old), new)
 }
 
@@ -166,6 +168,8 @@ fn fields(value: &Value) -> impl Iterator<Item = &str> {
 #[derive(Clone)]
 pub struct TakenBack {
     differences: Vec<Difference>,
+    /// The state before it, whose owners come back, too.
+    before: Object,
     force: bool,
 }
 
@@ -174,7 +178,8 @@ impl TakenBack {
     pub fn between(before: &Value, after: &Value, force: bool) -> TakenBack {
         let mut differences = diff::between(Some(before), Some(after));
         differences.retain(|difference| is_wanted(&difference.path));
-        TakenBack { differences, force }
+        let before = Object::from_value(before.clone()).unwrap_or_default();
+        TakenBack { differences, before, force }
     }
 
     /// Whether there is nothing to take back.
@@ -191,15 +196,19 @@ impl TakenBack {
     ) -> Result<Proposal, Status> {
         admit::kind_is_current(call, view, None)?;
         let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
-        let mut new = old.clone().into_value();
+        let mut new = old.clone();
         let mut changed_again = Vec::new();
         for change in changes {
-            change.take_from(&mut new, &mut changed_again);
+            let mut earlier = new.clone().into_value();
+            change.take_from(&mut earlier, &mut changed_again);
+            let mut earlier = Object::from_value(earlier).unwrap_or_default();
+            ownership::on_return(call, &new, &mut earlier, &change.before, options);
+            new = earlier;
         }
         if !changed_again.is_empty() {
             return Err(conflict(call, &changed_again));
         }
-        finish(call, options, (entry, old), Object::from_value(new).unwrap_or_default())
+        finish(call, options, (entry, old), new)
     }
 
     fn take_from(&self, object: &mut Value, changed_again: &mut Vec<String>) {

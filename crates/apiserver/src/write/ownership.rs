@@ -19,6 +19,17 @@ pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &W
     }
 }
 
+/// Sets the owners of the fields of `new`, which the call makes from `old` by bringing back values of `past`.
+pub fn on_return(call: &Call, old: &Object, new: &mut Object, past: &Object, options: &WriteOptions) {
+    let api_version = call.api_version();
+    let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
+    let manager = manager_of(&options.manager, &call.agent);
+    if endpoint.bring_back(old, new, past, &manager, call.api.now()).is_err() {
+        // The earlier state is not of today's type: the change belongs to who makes it.
+        on_write(call, Some(old), new, options);
+    }
+}
+
 /// The result of applying `wanted` to `old`.
 pub fn apply(
     call: &Call,

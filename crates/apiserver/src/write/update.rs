@@ -56,8 +56,8 @@ pub fn begin(
     let (entry, old) = found;
     versions_agree(call, &old, &new, verb)?;
     keep(call, &old, &mut new);
-    // An apply and a change of scale have settled that already.
-    if !matches!(verb, "apply" | "scale") {
+    // An apply, a change of scale and an undo have settled that already.
+    if !matches!(verb, "apply" | "scale" | "undo") {
         ownership::on_write(call, Some(&old), &mut new, options);
     }
     if call.kind.shape.is_none() {

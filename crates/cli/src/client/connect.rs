@@ -33,26 +33,26 @@ pub struct Connector {
 impl Connector {
     /// For the server that `access` names; the second is the path of its address.
     pub fn new(access: &Access) -> Result<(Connector, String), Failure> {
-        let wrong = |why: &str| Failure::other(format!("the server's address {}: {why}", access.server));
+        let wrong = |why: &str| Failure::other(format!("server address {}: {why}", access.server));
         let address = match access.server.contains("://") {
             true => access.server.clone(),
             false => format!("https://{}", access.server),
         };
-        let uri: http::Uri = address.parse().map_err(|_| wrong("it can't be read"))?;
+        let uri: http::Uri = address.parse().map_err(|_| wrong("not a URL"))?;
         let is_secured = match uri.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(wrong("it has to begin with https:// or http://")),
+            _ => return Err(wrong("the scheme must be https or http")),
         };
-        let host = uri.host().ok_or_else(|| wrong("it names no host"))?;
+        let host = uri.host().ok_or_else(|| wrong("the host is missing"))?;
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let authority = uri.authority().map(|authority| authority.as_str().to_owned()).unwrap_or_default();
         let tls = match is_secured {
             false => None,
             true => {
                 let name = access.server_name.as_deref().unwrap_or(&host).to_owned();
-                let name =
-                    ServerName::try_from(name).map_err(|_| wrong("its host is no name for a certificate"))?;
+                let name = ServerName::try_from(name)
+                    .map_err(|_| wrong("the host is not a valid server name for TLS"))?;
                 Some((TlsConnector::from(Arc::new(tls(access)?)), name))
             }
         };
@@ -63,6 +63,11 @@ impl Connector {
     /// Host and port, as messages name them.
     pub fn authority(&self) -> &str {
         &self.authority
+    }
+
+    /// The next step when a server does not speak plain HTTP.
+    pub fn https_hint(&self) -> Option<String> {
+        self.tls.is_none().then(|| format!("if the server expects HTTPS, use https://{}", self.authority))
     }
 
     /// A new connection.
@@ -98,7 +103,7 @@ impl Connector {
                 "The connection to the server {} was refused - did you specify the right host or port?",
                 self.authority
             ))
-            .hint("nothing listens there; \"groundplane serve\" starts a server on this machine");
+            .hint("no server is listening there; \"groundplane serve\" starts one on this machine");
         }
         Failure::Bare(format!("Unable to connect to the server: {}: {error}", self.authority))
     }
@@ -106,7 +111,9 @@ impl Connector {
     fn mistrusted(&self, error: &std::io::Error) -> Failure {
         let failure = Failure::Bare(format!("Unable to connect to the server: tls: {error}"));
         match error.to_string().contains("certificate") {
-            true => failure.hint("the kubeconfig's certificate-authority-data has to be that of this server"),
+            true => {
+                failure.hint("certificate-authority-data in the kubeconfig must be the CA of this server")
+            }
             false => failure,
         }
     }
@@ -153,9 +160,9 @@ fn authorities(access: &Access) -> Result<RootCertStore, Failure> {
         let _ = roots.add(certificate);
     }
     match roots.is_empty() {
-        true => Err(Failure::other("no certificate authority is known that the server could be trusted by")
+        true => Err(Failure::other("no CA certificates to verify the server with")
             .hint(
-                "the kubeconfig's cluster needs certificate-authority-data, or give --certificate-authority",
+                "set certificate-authority-data of the cluster in the kubeconfig, or use --certificate-authority FILE",
             )),
         false => Ok(roots),
     }

@@ -30,7 +30,7 @@ impl Lines {
                 }
                 return serde_json::from_slice(&line)
                     .map(Some)
-                    .map_err(|error| Failure::other(format!("a line of the watch is no JSON: {error}")));
+                    .map_err(|error| Failure::other(format!("the watch response is not JSON: {error}")));
             }
             self.searched = self.held.len();
             match self.body.frame().await {

@@ -1,4 +1,4 @@
-//! `groundplane activity`: who did what, in plain sentences.
+//! `groundplane activity`: a feed of changes, one sentence each.
 
 mod follow;
 
@@ -11,74 +11,73 @@ use serde_json::{Value, json};
 use super::get::{headed, now};
 use crate::client::Ask;
 use crate::failure::Failure;
+use crate::flags;
 use crate::print::{Output, Table, TableOptions};
 use crate::session::Session;
 
-/// Show who did what, in plain sentences, newest first.
+/// Show who changed what, one sentence per change, newest first.
 ///
-/// Only what you may read is told. Times are told from now (2h, 7d) or by the calendar.
+/// Includes changes of objects that you are allowed to read. Times are durations before now (30m, 2h, 7d, 2w), dates
+/// (2026-11-10, midnight UTC) or RFC 3339 (2026-11-10T09:00:00Z).
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// TYPE, TYPE NAME or TYPE/NAME: only what was done to these.
+    /// TYPE, TYPE NAME or TYPE/NAME
     #[arg(value_name = "TYPE [NAME]")]
     words: Vec<String>,
 
-    /// From when on: 30m, 2h, 7d, 2w, or a time.
+    /// Start: a duration before now, a date or a time.
     #[arg(long, value_name = "TIME", default_value = "24h")]
     since: String,
 
-    /// Until when.
+    /// End: a duration before now, a date or a time.
     #[arg(long, value_name = "TIME", default_value = "now", conflicts_with = "follow")]
     until: String,
 
-    /// Only what this user did.
+    /// Changes of this user.
     #[arg(long, value_name = "USER")]
     actor: Option<String>,
 
-    /// Only this: create, update or delete.
+    /// Changes of this kind.
     #[arg(long, value_name = "VERB", value_parser = ["create", "update", "delete"])]
     verb: Option<String>,
 
-    /// Only sentences with these words.
+    /// Sentences with these words.
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
 
-    /// Only what people did (human), or what parts of the system did (system).
+    /// Changes made by people (human) or by controllers (system).
     #[arg(long, value_name = "SOURCE", value_parser = ["human", "system"])]
     source: Option<String>,
 
-    /// An expression that must hold, such as spec.resource.kind in ['Rack', 'Node'].
+    /// CEL expression, such as spec.resource.kind in ['Rack', 'Node'].
     #[arg(long, value_name = "EXPRESSION")]
     filter: Option<String>,
 
-    /// At most so many; 0 for all.
+    /// Number of changes; 0 for all.
     #[arg(long, value_name = "NUMBER", default_value_t = 25)]
     limit: usize,
 
-    /// Go on and tell what is done from now on.
+    /// Print new changes as they happen.
     #[arg(long, short = 'f')]
     follow: bool,
 
-    /// The form: wide, json, yaml, name, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: wide, json, yaml, name, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane activity                                   the last day
+  groundplane activity                           the last 24 hours
   groundplane activity --since 7d --actor alice
-  groundplane activity rack r12                          one object
   groundplane activity nodes --verb delete --since 2w
-  groundplane activity --search 'placed r12' -o wide
-  groundplane activity --follow                          as it happens, until Ctrl-C
-  groundplane activity nodes --follow --verb delete
-  groundplane activity --filter \"spec.resource.kind in ['Rack', 'Site']\" -o json";
+  groundplane activity namespace default -o wide
+  groundplane activity --follow                  until Ctrl-C";
 
 const QUERIES: &str = "/apis/activity.miloapis.com/v1alpha1/activityqueries";
 /// How many one request gives.
@@ -106,7 +105,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         return output.print(&mut session.console.out, &list);
     }
     if found.is_empty() {
-        session.console.say("nothing was done in that time, as far as you may see");
+        session.console.say("no changes found in that time that you are allowed to read");
         return Ok(());
     }
     let options = TableOptions {
@@ -119,15 +118,14 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let text = headed(&session.console, &text, arguments.no_headers);
     session.console.out.write_all(text.as_bytes())?;
     if more {
-        session.console.say("there is more; raise --limit, or give --until");
+        session.console.say("there are more changes; raise --limit, or set --until");
     }
     Ok(())
 }
 
 /// Reads what the flags ask for.
 async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Failure> {
-    let mut spec =
-        json!({ "startTime": told_from_now(&arguments.since), "endTime": told_from_now(&arguments.until) });
+    let mut spec = json!({ "startTime": time("--since", &arguments.since)?, "endTime": time("--until", &arguments.until)? });
     let given = [
         ("actorName", &arguments.actor),
         ("verb", &arguments.verb),
@@ -147,9 +145,7 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
             None => (first.clone(), arguments.words.get(1).cloned()),
         };
         if arguments.words.len() > 2 || (first.contains('/') && arguments.words.len() > 1) {
-            return Err(Failure::usage(
-                "activities are told of one type or one object: TYPE, TYPE NAME or TYPE/NAME",
-            ));
+            return Err(Failure::usage("name one type or one object: TYPE, TYPE NAME or TYPE/NAME"));
         }
         let resource = session.discovery().await?.resource(&word)?.clone();
         spec["resourceKind"] = resource.kind.as_str().into();
@@ -174,13 +170,16 @@ async fn asked(arguments: &Arguments, session: &mut Session) -> Result<Asked, Fa
     Ok(Asked { spec, kind })
 }
 
-/// `2h` is two hours ago; everything else is as it was given.
-fn told_from_now(text: &str) -> String {
-    let (number, unit) = text.split_at(text.len().saturating_sub(1));
-    let is_span = !number.is_empty()
-        && number.bytes().all(|byte| byte.is_ascii_digit())
-        && matches!(unit, "s" | "m" | "h" | "d" | "w");
-    if is_span { format!("now-{text}") } else { text.to_owned() }
+/// A time as queries take it: `now`, `now-2h`, or RFC 3339.
+fn time(flag: &str, text: &str) -> Result<String, Failure> {
+    if text == "now" || text.starts_with("now-") {
+        return Ok(text.to_owned());
+    }
+    let is_revision = text.chars().all(|c| c.is_ascii_digit());
+    flags::moment(text).ok().filter(|_| !is_revision).ok_or_else(|| {
+        Failure::usage(format!("{flag}: \"{text}\" is not a time"))
+            .hint("write a duration ago (30m, 2h, 7d), a date (2026-11-10), or a time (2026-11-10T09:00:00Z)")
+    })
 }
 
 /// Asks for as many as are wanted, page by page; and whether there are more.

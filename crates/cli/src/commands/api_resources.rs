@@ -7,35 +7,35 @@ use crate::failure::Failure;
 use crate::print;
 use crate::session::Session;
 
-/// Show the types of objects that the server has.
+/// List the resource types of the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The form: wide or name.
-    #[arg(long, short, value_name = "FORM", value_parser = ["wide", "name"])]
+    /// Output format: wide or name.
+    #[arg(long, short, value_name = "FORMAT", value_parser = ["wide", "name"])]
     output: Option<String>,
 
-    /// Only types of this group.
+    /// Types of this API group.
     #[arg(long, value_name = "GROUP")]
     api_group: Option<String>,
 
-    /// Only types with namespaces (true) or without (false).
+    /// Namespaced types (true), or cluster-scoped ones (false).
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     namespaced: Option<bool>,
 
-    /// Only types that can do all of these.
+    /// Types that support all of these verbs.
     #[arg(long, value_name = "VERB,…", value_delimiter = ',')]
     verbs: Vec<String>,
 
-    /// Only types in all of these categories.
+    /// Types in all of these categories.
     #[arg(long, value_name = "CATEGORY,…", value_delimiter = ',')]
     categories: Vec<String>,
 
-    /// Put in order by name or kind.
+    /// Sort by name or kind.
     #[arg(long, value_name = "COLUMN", value_parser = ["name", "kind"])]
     sort_by: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 
@@ -49,7 +49,7 @@ Examples:
   groundplane api-resources
   groundplane api-resources -o wide
   groundplane api-resources --namespaced=false
-  groundplane api-resources --api-group=example.com --verbs=list,watch -o name";
+  groundplane api-resources --api-group=rbac.authorization.k8s.io -o name";
 
 /// Prints a line for each type, in its preferred version.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
@@ -97,6 +97,6 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         text.push('\n');
     }
     let width = session.console.table_width().filter(|_| !is_wide);
-    session.console.out.write_all(print::fitted(&text, width, 1).as_bytes())?;
+    session.console.out.write_all(print::fitted(&text, width).as_bytes())?;
     Ok(())
 }

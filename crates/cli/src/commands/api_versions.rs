@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Show the API groups and versions of the server, as `apiVersion` has them.
+/// List the API groups and versions of the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane api-versions")]
 pub struct Arguments {}

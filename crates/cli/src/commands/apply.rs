@@ -1,6 +1,8 @@
-//! `groundplane apply`: what files say, made so; all of it or nothing.
+//! `groundplane apply`: objects from manifests, all of them or none.
 
 mod broken_off;
+mod conflict;
+pub mod defined;
 mod one_by_one;
 mod prepare;
 mod together;
@@ -18,70 +20,70 @@ use crate::session::Session;
 
 pub use broken_off::asked_again;
 pub use prepare::{Prepared, prepare, unknown_kind};
-pub use together::{failed_items, transaction};
+pub use together::{failed_applies, failed_items, transaction};
 
-/// Make objects be as files say.
+/// Create or update objects from manifests (server-side apply).
 ///
-/// All objects of all files are one transaction: either everything is applied, in one commit, or nothing is. Each
-/// field is owned by who applied it (server-side apply), so that several people and programs can each look after their
-/// part of an object; a field that somebody else owns is a conflict. On a server without transactions the objects are applied one by one.
+/// All objects of all files are applied in one transaction: all of them or none. Other Kubernetes servers have no
+/// transactions; there, objects are applied one by one.
 ///
-/// A definition of a kind and objects of that kind can stand side by side: the definitions go first.
+/// Each applied field belongs to a field manager, "groundplane" by default. Fields that other groundplane or kubectl
+/// commands wrote are taken over. A field that any other manager owns at another value is a conflict, and nothing is
+/// applied: remove the field from the file, or take it over with --force-conflicts.
 ///
-/// When the server goes away before it has answered, it is asked again what became of the objects.
+/// CustomResourceDefinitions are applied first, so that a directory can have both definitions and their objects.
 ///
-/// Exit code: 0 when everything was applied, 1 when not, 3 when the server went away and it is not known.
+/// Exit code: 0 when everything was applied, 1 when not, 3 when the connection broke before the server answered and the
+/// outcome could not be determined.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     pub files: FileFlags,
 
-    /// Apply a plan that "groundplane plan --save" has kept.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["filenames", "recursive"])]
+    /// Apply a plan that was saved with "groundplane plan --save".
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["filenames", "kustomize", "recursive"])]
     plan: Option<String>,
 
-    /// Only objects with these labels.
+    /// Label selector, such as app=web,tier!=db.
     #[arg(long, short = 'l', value_name = "LABELS")]
     selector: Option<String>,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Who the fields belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Take over fields that belong to somebody else.
+    /// Take over fields that other field managers own.
     #[arg(long)]
     force_conflicts: bool,
 
-    /// What becomes of fields that nobody knows: strict refuses them, warn tells, ignore drops them.
+    /// Validation of unknown fields: strict (fail), warn or ignore.
     #[arg(long, value_name = "HOW", default_value = "strict", num_args = 0..=1, require_equals = true,
         default_missing_value = "strict", value_parser = ["strict", "warn", "ignore", "true", "false"], hide_possible_values = true)]
     validate: String,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// For compatibility: it always is.
+    /// Accepted for compatibility with kubectl: every apply is server-side.
     #[arg(long, hide = true)]
     server_side: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane apply -f rack.yaml
-  groundplane apply -f site/ -R --message \"second row\"    a folder, in one commit
-  groundplane plan -f site/                               what it would do
-  groundplane apply -f site/ --dry-run=server
-  cat rack.yaml | groundplane apply -f -
-  groundplane apply --plan row-2-x7k2p                    exactly what was planned, or nothing";
+  groundplane plan -f site/                      show what would change
+  groundplane apply -f site/ -R --message \"add the second row\"
+  groundplane apply -k overlays/production
+  cat rack.yaml | groundplane apply -f -";
 
 /// What was decided by flags.
 pub struct How<'a> {
@@ -108,9 +110,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         return super::plan::apply(plan, session).await;
     }
     if arguments.files.is_empty() {
-        return Err(
-            Failure::usage("must specify one of -f and -k").hint("groundplane apply -f FILE, FOLDER or -")
-        );
+        return Err(Failure::usage("must specify one of -f and -k")
+            .hint("groundplane apply -f FILE, -f DIRECTORY, -f - for stdin, or -k DIRECTORY"));
     }
     let output = arguments.output.as_deref().map(|form| Output::parse(Some(form), false)).transpose()?;
     let mut manifests = arguments.files.read(&mut session.console)?;
@@ -126,27 +127,10 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         validation: validation(&arguments.validate),
         files: &arguments.files,
     };
-    // Kinds that are defined here are not served yet: their objects follow in a second round.
-    let (definitions, rest): (Vec<Manifest>, Vec<Manifest>) = prepare::split(manifests, session).await?;
-    let mut outcomes = Vec::new();
-    for (round, manifests) in
-        [definitions, rest].into_iter().enumerate().filter(|(_, round)| !round.is_empty())
-    {
-        let prepared = match prepare(manifests, session).await {
-            Err(_) if round == 1 && !arguments.dry_run.is_real() => {
-                session
-                    .console
-                    .say("objects of kinds that are defined in the same files are not tried in a dry run");
-                break;
-            }
-            other => other?,
-        };
-        let done = apply_round(&how, &prepared, output.as_ref(), session).await?;
-        if arguments.dry_run.is_real() {
-            prepare::wait_for_definitions(&prepared, session).await?;
-        }
-        outcomes.extend(done);
-    }
+    let outcomes = match arguments.dry_run.is_real() {
+        true => in_rounds(&how, manifests, output.as_ref(), session).await?,
+        false => tried(&how, manifests, output.as_ref(), session).await?,
+    };
     if let Some(output) = &output {
         let objects: Vec<Value> = outcomes.into_iter().map(|outcome| outcome.object).collect();
         let document = match <[Value; 1]>::try_from(objects) {
@@ -156,6 +140,53 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         output.print(&mut session.console.out, &document)?;
     }
     Ok(())
+}
+
+/// Definitions of kinds that are not served yet go first; what needs them follows when they are served.
+async fn in_rounds(
+    how: &How<'_>,
+    manifests: Vec<Manifest>,
+    output: Option<&Output>,
+    session: &mut Session,
+) -> Result<Vec<Outcome>, Failure> {
+    let (definitions, rest) = prepare::split(manifests, session).await?;
+    let mut outcomes = Vec::new();
+    for manifests in [definitions, rest].into_iter().filter(|round| !round.is_empty()) {
+        let prepared = prepare(manifests, session).await?;
+        outcomes.extend(apply_round(how, &prepared, output, session).await?);
+        prepare::wait_for_definitions(&prepared, session).await?;
+    }
+    Ok(outcomes)
+}
+
+/// A dry run defines nothing: objects that need a definition are checked against it here.
+async fn tried(
+    how: &How<'_>,
+    manifests: Vec<Manifest>,
+    output: Option<&Output>,
+    session: &mut Session,
+) -> Result<Vec<Outcome>, Failure> {
+    let (known, waiting) = defined::part(manifests, session).await?;
+    let prepared = prepare(known, session).await?;
+    let mut outcomes = apply_round(how, &prepared, output, session).await?;
+    if waiting.is_empty() {
+        return Ok(outcomes);
+    }
+    let namespace = session.namespace().await?;
+    let mut failures = Vec::new();
+    for one in &waiting {
+        if let Err(failure) = one.check(&namespace, how.validation == "Strict") {
+            failures.push(failure);
+            continue;
+        }
+        let outcome = Outcome { result: "created".to_owned(), object: one.manifest.object.clone() };
+        if output.is_none() {
+            tell(&one.manifest, &outcome, how, session)?;
+        }
+        outcomes.push(outcome);
+    }
+    session.console.say(&defined::caveat(waiting.len()));
+    Failure::all(failures).map(|()| outcomes)
 }
 
 async fn apply_round(
@@ -171,7 +202,7 @@ async fn apply_round(
     let (outcomes, summary) = together::apply(how, prepared, output.is_some(), session).await?;
     if output.is_none() {
         for (prepared, outcome) in prepared.iter().zip(&outcomes) {
-            tell(prepared, outcome, how, session)?;
+            tell(&prepared.manifest, outcome, how, session)?;
         }
     }
     session.console.say(&summary);
@@ -179,10 +210,10 @@ async fn apply_round(
 }
 
 /// The line of an object.
-fn tell(prepared: &Prepared, outcome: &Outcome, how: &How<'_>, session: &mut Session) -> Result<(), Failure> {
+fn tell(manifest: &Manifest, outcome: &Outcome, how: &How<'_>, session: &mut Session) -> Result<(), Failure> {
     let name = match outcome.object["metadata"]["name"].as_str() {
         Some(_) => names::of_object(&outcome.object),
-        None => names::of_object(&prepared.manifest.object),
+        None => names::of_object(&manifest.object),
     };
     let colour = match outcome.result.as_str() {
         "created" => "\u{1b}[32m",
@@ -209,7 +240,7 @@ pub fn validation(text: &str) -> &'static str {
 fn retain(manifests: &mut Vec<Manifest>, selector: Option<&str>) -> Result<(), Failure> {
     let Some(text) = selector else { return Ok(()) };
     let selector = krm::selector::LabelSelector::parse(text)
-        .map_err(|error| Failure::usage(format!("the selector {text} can't be read: {error}")))?;
+        .map_err(|error| Failure::usage(format!("-l {text}: invalid label selector: {error}")))?;
     manifests.retain(|manifest| {
         let labels = manifest.object["metadata"]["labels"].as_object();
         selector.matches(|key| labels.and_then(|labels| labels.get(key)?.as_str()))

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::print::Output;
 use crate::session::Session;
 
-/// Check that the history is whole and unchanged.
+/// Verify the history, and print signed checkpoints of it.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -24,35 +24,36 @@ enum Command {
     Checkpoint(Checkpoint),
 }
 
-/// Check every record of the history: none was changed, removed, swapped or re-timed.
+/// Verify that no record of the history was changed, removed or reordered.
 ///
-/// What was pruned by retention is no alarm. With a checkpoint that was kept elsewhere, a history that was rewritten as a whole is noticed too.
+/// Records that retention has pruned are no failure. With a checkpoint that was stored elsewhere, a history that was rewritten
+/// as a whole is detected, too.
 ///
-/// Exit code: 0 when all is well, 1 when something is not; the first record that is wrong is named first.
+/// Exit code: 0 when the history is verified, 1 when not.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane audit verify\n  groundplane audit verify --checkpoint kept.json --trusted-key 9f3c…"
+    after_help = "Examples:\n  groundplane audit verify\n  groundplane audit checkpoint > checkpoint.json\n  groundplane audit verify --checkpoint checkpoint.json"
 )]
 struct Verify {
-    /// A checkpoint that "groundplane audit checkpoint" printed earlier.
+    /// File with a checkpoint that "groundplane audit checkpoint" printed earlier.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// A public key that checkpoints may be signed with, in hex; may be given several times.
+    /// Public key that checkpoints may be signed with, in hex. Can be repeated.
     #[arg(long = "trusted-key", value_name = "HEX")]
     trusted_keys: Vec<String>,
 
-    /// The form: json or yaml.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json or yaml.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
-/// Print the newest signed checkpoint, to be kept somewhere else.
+/// Print the latest signed checkpoint, to be stored outside the server.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  groundplane audit checkpoint > kept.json")]
+#[command(after_help = "Examples:\n  groundplane audit checkpoint > checkpoint.json")]
 struct Checkpoint {
-    /// The form: json or yaml.
-    #[arg(long, short, value_name = "FORM", default_value = "json")]
+    /// Output format: json or yaml.
+    #[arg(long, short, value_name = "FORMAT", default_value = "json")]
     output: String,
 }
 
@@ -82,8 +83,12 @@ async fn verify(verify: &Verify, session: &mut Session) -> Result<(), Failure> {
     }
     let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Verification", "spec": spec});
     let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/verifications").json(&body);
-    let answer =
-        session.client().await?.value(&ask).await.map_err(|failure| failure.without("history to verify"))?;
+    let answer = session
+        .client()
+        .await?
+        .value(&ask)
+        .await
+        .map_err(|failure| failure.without("history verification"))?;
     let status = &answer["status"];
     if let Some(form) = &verify.output {
         Output::parse(Some(form), false)?.print(&mut session.console.out, &answer)?;

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::print::{self, Output, shown_as_go};
 use crate::session::Session;
 
-/// Show who you are and what you may do, and give programs accounts of their own.
+/// Check permissions, and manage accounts of programs.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -32,12 +32,12 @@ enum Command {
     MachineToken(machine_token::MachineToken),
 }
 
-/// Ask whether something is allowed.
+/// Check whether an action is allowed.
 ///
 /// Prints yes or no. Exit code: 0 for yes, 1 for no.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane auth can-i create kettles -n kitchen\n  groundplane auth can-i get kettles/whistler\n  \
+    after_help = "Examples:\n  groundplane auth can-i create racks\n  groundplane auth can-i get configmaps/settings -n default\n  \
     groundplane auth can-i '*' '*'\n  groundplane auth can-i get /metrics\n  groundplane auth can-i --list --as eve"
 )]
 struct CanI {
@@ -45,33 +45,33 @@ struct CanI {
     #[arg(value_name = "VERB [TYPE[/NAME] | /PATH]")]
     words: Vec<String>,
 
-    /// Everything that is allowed.
+    /// List all allowed actions.
     #[arg(long)]
     list: bool,
 
-    /// In all namespaces.
+    /// All namespaces.
     #[arg(long, short = 'A')]
     all_namespaces: bool,
 
-    /// A part of the object, such as status.
+    /// Subresource, such as status.
     #[arg(long, value_name = "NAME", default_value = "")]
     subresource: String,
 
-    /// Print nothing; the exit code says it.
+    /// Print nothing; the exit code is the answer.
     #[arg(long, short)]
     quiet: bool,
 
-    /// With --list: no line of headings.
+    /// With --list: print no headers.
     #[arg(long)]
     no_headers: bool,
 }
 
-/// Show who the server takes you for.
+/// Show the user and groups that the server authenticates you as.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane auth whoami\n  groundplane auth whoami -o json")]
 struct WhoAmI {
-    /// The form: json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
@@ -230,7 +230,7 @@ async fn list(can_i: &CanI, session: &mut Session) -> Result<(), Failure> {
         text += "Resources\tNon-Resource URLs\tResource Names\tVerbs\n";
     }
     text += &rules_table(&Value::Array(both.cloned().collect()));
-    let text = print::fitted(&text, session.console.table_width(), 1);
+    let text = print::fitted(&text, session.console.table_width());
     session.console.out.write_all(text.as_bytes())?;
     Ok(())
 }
@@ -253,7 +253,7 @@ async fn whoami(who: &WhoAmI, session: &mut Session) -> Result<(), Failure> {
     for (key, value) in user["extra"].as_object().into_iter().flatten() {
         text += &format!("Extra: {key}\t{}\n", shown_as_go(value));
     }
-    let text = print::fitted(&text, None, 1);
+    let text = print::fitted(&text, None);
     session.console.out.write_all(text.as_bytes())?;
     Ok(())
 }

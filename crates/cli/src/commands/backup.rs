@@ -11,17 +11,16 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Save everything there is to a file, as of one moment, while the server runs.
+/// Save a consistent backup of the server while it runs.
 ///
-/// Secrets in it stay sealed: keep the server's sealing.keys apart from it. "groundplane restore-backup" makes a new server's
-/// data from it. Only who may do everything may do this.
+/// Secrets in the backup are encrypted: store the server's keys separately. "groundplane restore-backup" creates the data
+/// directory of a new server from it. Needs the permissions of cluster-admin.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | age -r KEY > monday.backup.age\n  \
-    groundplane restore-backup monday.backup --data /var/lib/groundplane"
+    after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | gzip > monday.backup.gz"
 )]
 pub struct Arguments {
-    /// The file to write, which must not exist; - for stdout.
+    /// File to write, or - for stdout. The file must not exist.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -32,8 +31,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/backups").accept("*/*");
     if arguments.file == Path::new("-") {
         if session.console.out_is_terminal {
-            return Err(Failure::usage("a backup is no text, and stdout is a terminal")
-                .hint("name a file, or use a pipe"));
+            return Err(Failure::usage("a backup is binary, and stdout is a terminal")
+                .hint("name a file, or redirect stdout"));
         }
         let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
         while let Some(chunk) = next(&mut body).await? {
@@ -43,10 +42,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     let file = &arguments.file;
     if file.exists() {
-        return Err(Failure::other(format!(
-            "{} exists already; a backup overwrites nothing",
-            file.display()
-        )));
+        return Err(Failure::other(format!("{} exists already; choose a new file", file.display())));
     }
     let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
     // It has its name only when it is whole.
@@ -68,7 +64,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         let _ = std::fs::remove_file(&part);
     }
     saved?;
-    session.console.say(&format!("{} saved, {size} bytes", file.display()));
+    session.console.say(&format!("wrote {}, {size} bytes", file.display()));
     Ok(())
 }
 
@@ -77,9 +73,7 @@ async fn next(body: &mut hyper::body::Incoming) -> Result<Option<bytes::Bytes>, 
         match body.frame().await {
             None => return Ok(None),
             Some(Err(error)) => {
-                return Err(Failure::other(format!(
-                    "the backup broke off: {error}; what was saved is no backup"
-                )));
+                return Err(Failure::other(format!("the backup is incomplete: {error}; run it again")));
             }
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data() {

@@ -8,9 +8,9 @@ use std::io::Write;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Print the script that makes a shell complete commands, flags, types and names.
+/// Print a shell completion script for bash, zsh or fish.
 ///
-/// Types and names are asked of the server while you type.
+/// The script completes commands, flags, resource types and names. Types and names are read from the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -9,7 +9,7 @@ use crate::kubeconfig::{Entry, Kubeconfig};
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Show the kubeconfig, and choose its context.
+/// Show the kubeconfig, and select a context.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -19,62 +19,62 @@ pub struct Arguments {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     View(View),
-    /// Show which context is used.
+    /// Print the current context.
     #[command(after_help = "Examples:\n  groundplane config current-context")]
     CurrentContext,
     UseContext(UseContext),
     GetContexts(GetContexts),
-    /// List the servers there are.
+    /// List the clusters of the kubeconfig.
     #[command(after_help = "Examples:\n  groundplane config get-clusters")]
     GetClusters,
-    /// List the users there are.
+    /// List the users of the kubeconfig.
     #[command(after_help = "Examples:\n  groundplane config get-users")]
     GetUsers,
 }
 
-/// Show what all kubeconfig files say together, without secrets.
+/// Show the merged kubeconfig, without secrets.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane config view\n  groundplane config view --minify -o jsonpath='{.clusters[0].cluster.server}'"
 )]
 struct View {
-    /// Only what the current context uses.
+    /// Show the entries of the current context only.
     #[arg(long)]
     minify: bool,
 
-    /// Secrets too.
+    /// Include secrets.
     #[arg(long)]
     raw: bool,
 
-    /// The form: yaml, json, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM", default_value = "yaml")]
+    /// Output format: yaml, json, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT", default_value = "yaml")]
     output: String,
 }
 
-/// Use another context from now on.
+/// Set the current context.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane config use-context lab")]
 struct UseContext {
-    /// Its name.
+    /// Name of the context.
     #[arg(value_name = "NAME")]
     name: String,
 }
 
-/// List the contexts there are.
+/// List the contexts of the kubeconfig.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane config get-contexts\n  groundplane config get-contexts -o name"
 )]
 struct GetContexts {
-    /// Only these.
+    /// Names of contexts to list.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// The form: name.
-    #[arg(long, short, value_name = "FORM", value_parser = ["name"])]
+    /// Output format: name.
+    #[arg(long, short, value_name = "FORMAT", value_parser = ["name"])]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 }
@@ -158,8 +158,7 @@ fn use_context(name: &str, kubeconfig: &Kubeconfig, session: &mut Session) -> Re
         return Err(Failure::other(format!("no context exists with the name: {}", krm::field::quote(name)))
             .hint("\"groundplane config get-contexts\" lists them"));
     }
-    let file =
-        kubeconfig.files.first().ok_or_else(|| Failure::other("there is no kubeconfig file to change"))?;
+    let file = kubeconfig.files.first().ok_or_else(|| Failure::other("no kubeconfig file to change"))?;
     let failed = |error: std::io::Error| Failure::other(format!("changing {}: {error}", file.display()));
     let text = match std::fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -225,7 +224,7 @@ fn get_contexts(asked: &GetContexts, kubeconfig: &Kubeconfig, session: &mut Sess
             ),
         };
     }
-    let text = print::fitted(&text, session.console.table_width(), 2);
+    let text = print::fitted(&text, session.console.table_width());
     session.console.out.write_all(text.as_bytes())?;
     Failure::all(failures)
 }

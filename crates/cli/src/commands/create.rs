@@ -19,7 +19,7 @@ use crate::names;
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Create objects from files, or from a few words.
+/// Create objects from manifests or from arguments.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
@@ -39,32 +39,30 @@ pub struct How {
     #[command(flatten)]
     pub dry_run: DryRun,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     pub field_manager: String,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     pub message: Option<String>,
 
-    /// What becomes of fields that nobody knows: strict refuses them, warn tells, ignore drops them.
+    /// Validation of unknown fields: strict (fail), warn or ignore.
     #[arg(long, value_name = "HOW", default_value = "strict", num_args = 0..=1, require_equals = true,
         default_missing_value = "strict", value_parser = ["strict", "warn", "ignore", "true", "false"], hide_possible_values = true)]
     pub validate: String,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     pub output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane create -f kettle.yaml
-  groundplane create namespace kitchen
-  groundplane create configmap settings --from-literal=limit=3 --from-file=notes.txt
-  groundplane create secret generic bmc --from-literal=password=\"$(cat password)\"
-  groundplane create role stove --verb=get,list --resource=kettles.example.com -n kitchen
-  groundplane create token cook -n kitchen";
+  groundplane create -f rack.yaml
+  groundplane create namespace lab
+  groundplane create configmap settings --from-literal=limit=3
+  groundplane create secret generic bmc --from-file=password=password.txt";
 
 /// Creates.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
@@ -73,7 +71,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     if arguments.files.is_empty() {
         return Err(Failure::usage("must specify one of -f and -k")
-            .hint("groundplane create -f FILE, or one of the kinds in \"groundplane create --help\""));
+            .hint("groundplane create -f FILE, or a kind that \"groundplane create --help\" lists"));
     }
     let manifests = arguments.files.read(&mut session.console)?;
     if manifests.is_empty() {

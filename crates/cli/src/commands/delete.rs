@@ -18,10 +18,10 @@ use crate::manifests::FileFlags;
 use crate::names;
 use crate::session::Session;
 
-/// Delete objects by file, name or selector.
+/// Delete objects by file, name or label selector.
 ///
-/// Waits until the objects are gone, unless --wait=false. Several objects of files go in one transaction where the server
-/// has transactions: all of them or none. What was deleted can be brought back with "groundplane restore".
+/// Waits until the objects are gone, unless --wait=false. Objects from files are deleted in one transaction: all of them
+/// or none. "groundplane restore" brings deleted objects back.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -35,64 +35,63 @@ pub struct Arguments {
     #[command(flatten)]
     selection: Selection,
 
-    /// All objects of the type, in the namespace.
+    /// All objects of the type in the namespace.
     #[arg(long)]
     all: bool,
 
-    /// What becomes of objects that belong to it: background, foreground or orphan.
+    /// Deletion of dependents (ownerReferences): background, foreground or orphan.
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, require_equals = true,
         default_missing_value = "background", value_parser = ["background", "foreground", "orphan", "true", "false"],
         hide_possible_values = true)]
     cascade: String,
 
-    /// Seconds that the object is given to end.
+    /// Grace period in seconds.
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     grace_period: Option<i64>,
 
-    /// Give it no time to end.
+    /// Delete immediately: a grace period of one second.
     #[arg(long)]
     now: bool,
 
-    /// With --grace-period=0: don't wait for anything.
+    /// Delete immediately, without waiting for confirmation.
     #[arg(long)]
     force: bool,
 
-    /// An object that is not there is no failure.
+    /// Succeed if an object does not exist.
     #[arg(long)]
     ignore_not_found: bool,
 
-    /// Whether to wait until it is gone.
+    /// Wait until the objects are gone.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
         default_missing_value = "true", action = clap::ArgAction::Set)]
     wait: bool,
 
-    /// How long to wait; 0 for as long as it takes.
+    /// Time to wait, such as 30s; 0 for no limit.
     #[arg(long, value_name = "TIME", default_value = "0")]
     timeout: String,
 
-    /// Ask before it is done; without a terminal, that is a no.
+    /// Ask for confirmation. Without a terminal the answer is no.
     #[arg(long, short)]
     interactive: bool,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// The form: name.
-    #[arg(long, short, value_name = "FORM", value_parser = ["name"])]
+    /// Output format: name.
+    #[arg(long, short, value_name = "FORMAT", value_parser = ["name"])]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane delete kettle whistler -n kitchen
-  groundplane delete -f site/                            everything in the folder, in one transaction
-  groundplane delete cm -l app=old --message \"after the move\"
-  groundplane delete kettles --all --dry-run=server      what would go
-  groundplane restore kettle whistler -n kitchen         take it back";
+  groundplane create configmap settings --from-literal=limit=3
+  groundplane delete configmap settings
+  groundplane restore configmap settings         bring it back
+  groundplane delete configmaps -l app=old --dry-run=server";
 
 /// An object that is to go.
 pub(super) struct Doomed {
@@ -105,7 +104,7 @@ pub(super) struct Doomed {
 /// Deletes.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let timeout = flags::duration(&arguments.timeout).ok_or_else(|| {
-        Failure::usage(format!("--timeout {}: write a time such as 30s", arguments.timeout))
+        Failure::usage(format!("--timeout {}: use a duration such as 30s", arguments.timeout))
     })?;
     if arguments.words.is_empty() && arguments.files.is_empty() {
         return Err(Failure::usage(

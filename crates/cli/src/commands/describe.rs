@@ -22,9 +22,9 @@ use crate::tabs;
 pub use events::when;
 pub use rbac::rules_table;
 
-/// Show the details of objects, and what happened to them.
+/// Show the fields and the events of objects.
 ///
-/// A name that no object has is taken for the beginning of names.
+/// If no object has the name, all objects whose names start with it are shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -35,15 +35,15 @@ pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// Only objects with these labels.
+    /// Label selector, such as app=web,tier!=db.
     #[arg(long, short = 'l', value_name = "LABELS")]
     selector: Option<String>,
 
-    /// In all namespaces.
+    /// All namespaces.
     #[arg(long, short = 'A')]
     all_namespaces: bool,
 
-    /// Whether events are shown too.
+    /// Show the events of the objects.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
         default_missing_value = "true", action = clap::ArgAction::Set)]
     show_events: bool,
@@ -51,16 +51,15 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane describe kettle whistler -n kitchen
-  groundplane describe kettles                          all of them
-  groundplane describe kettle whi                       those whose names begin so
-  groundplane describe -f whistler.yaml";
+  groundplane describe namespace default
+  groundplane describe configmaps                all of the current namespace
+  groundplane describe namespaces kube           names that start with kube";
 
 /// Describes.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     if arguments.words.is_empty() && arguments.files.is_empty() {
         return Err(Failure::usage("You must specify the type of resource to describe.")
-            .hint("\"groundplane api-resources\" lists the types there are"));
+            .hint("\"groundplane api-resources\" lists the resource types"));
     }
     let client = session.client().await?;
     let selection = Selection {

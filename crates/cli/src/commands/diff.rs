@@ -15,11 +15,11 @@ use crate::manifests::FileFlags;
 use crate::print;
 use crate::session::Session;
 
-/// Show what applying files would change, or what has changed since a time.
+/// Show what "apply" would change, or changes since a time.
 ///
-/// With -f: each object as it is against how it would be. With --since: each object as it was against how it is.
+/// With -f, shows what "groundplane apply" would change. With --since, shows what has changed since a time or revision.
 ///
-/// Exit code: 0 when nothing differs, 1 when something does, more than 1 when it failed.
+/// Exit code: 0 without differences, 1 with differences, 2 on failure.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -30,27 +30,27 @@ pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// What has changed since this time or revision.
-    #[arg(long, value_name = "TIME|REVISION", conflicts_with_all = ["filenames", "recursive"])]
+    /// Show changes since this time (2026-11-10, 2h) or revision.
+    #[arg(long, value_name = "TIME|REVISION", conflicts_with_all = ["filenames", "kustomize", "recursive"])]
     since: Option<String>,
 
-    /// With --since: only objects with these labels.
+    /// With --since: label selector, such as app=web,tier!=db.
     #[arg(long, short = 'l', value_name = "LABELS", requires = "since")]
     selector: Option<String>,
 
-    /// With --since: in all namespaces.
+    /// With --since: all namespaces.
     #[arg(long, short = 'A', requires = "since")]
     all_namespaces: bool,
 
-    /// With -f: who the fields would belong to.
+    /// With -f: field manager to compare as.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// With -f: take over fields that belong to somebody else.
+    /// With -f: take over fields that other field managers own.
     #[arg(long)]
     force_conflicts: bool,
 
-    /// Which program wrote which field, too.
+    /// Include metadata.managedFields.
     #[arg(long)]
     show_managed_fields: bool,
 }
@@ -58,8 +58,8 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   groundplane diff -f site/
-  groundplane diff --since 2h kettles -n kitchen
-  groundplane diff --since 2026-11-10 racks,devices";
+  groundplane diff --since 2h configmaps -n default
+  groundplane diff --since 1d racks,nodes";
 
 /// Compares; a failure is told by 2, because 1 means that something differs.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
@@ -111,7 +111,7 @@ async fn merged(arguments: &Arguments, one: &Prepared, client: &Client) -> Resul
 async fn since_then(arguments: &Arguments, since: &str, session: &mut Session) -> Result<bool, Failure> {
     let moment = flags::moment(since)?;
     if arguments.words.is_empty() {
-        return Err(Failure::usage("name the types to compare, as in: groundplane diff --since 2h kettles"));
+        return Err(Failure::usage("--since needs resource types, as in: groundplane diff --since 2h racks"));
     }
     let selection = Selection {
         selector: arguments.selector.clone(),

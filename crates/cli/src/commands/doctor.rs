@@ -1,4 +1,4 @@
-//! `groundplane doctor`: what is wrong, from kubeconfig to server.
+//! `groundplane doctor`: checks everything from the kubeconfig to the server.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime};
@@ -11,33 +11,33 @@ use crate::failure::Failure;
 use crate::kubeconfig::{Access, Kubeconfig};
 use crate::session::Session;
 
-/// Check everything between you and the server, and say what to do about what is wrong.
+/// Check the connection to the server, and suggest fixes.
 ///
-/// Looks at the kubeconfig, the certificates, the connection, the clocks, who you are, whether the server is ready, and whether what it
-/// serves can be read. Exit code: 0 when all is well, 1 when anything is not.
+/// Checks the kubeconfig, the client certificate, the connection, the clocks, your identity, the readiness of the server, its
+/// discovery, and the namespace. Exit code: 0 when all checks pass, 1 when one fails.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane doctor\n  groundplane doctor --context lab\n  groundplane doctor -o json"
 )]
 pub struct Arguments {
-    /// The form: json.
-    #[arg(long, short, value_name = "FORM", value_parser = ["json"])]
+    /// Output format: json.
+    #[arg(long, short, value_name = "FORMAT", value_parser = ["json"])]
     output: Option<String>,
 }
 
-/// Certificates that end earlier than this are told.
+/// Certificates that expire earlier fail the check.
 const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
-/// Clocks that differ by more make tokens and ages wrong.
+/// A larger difference makes tokens and ages wrong.
 const MOST_SKEW: Duration = Duration::from_secs(5);
 
-/// One thing that was looked at.
+/// The result of one check.
 pub struct Finding {
     pub what: &'static str,
     pub is_well: bool,
     pub told: String,
 }
 
-/// Looks, and tells.
+/// Runs the checks and prints them.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let findings = examine(session).await;
     if arguments.output.is_some() {
@@ -59,7 +59,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
 }
 
-/// The findings as lines.
+/// The results as lines.
 pub fn report(findings: &[Finding], mark: impl Fn(bool) -> String) -> String {
     findings
         .iter()
@@ -67,7 +67,7 @@ pub fn report(findings: &[Finding], mark: impl Fn(bool) -> String) -> String {
         .collect()
 }
 
-/// Looks at everything, as far as it gets.
+/// Runs the checks, up to the first that the others depend on.
 pub async fn examine(session: &mut Session) -> Vec<Finding> {
     let mut findings = Vec::new();
     let well = |what, told: String| Finding { what, is_well: true, told };
@@ -108,8 +108,8 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
         }
     };
     let version: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let version = version["gitVersion"].as_str().unwrap_or("of an unknown version").to_owned();
-    findings.push(well("connection", format!("{} answers, {version}", client.address())));
+    let version = version["gitVersion"].as_str().unwrap_or("unknown version").to_owned();
+    findings.push(well("connection", format!("{}, {version}", client.address())));
     findings.extend(clocks(answer.headers.get("date").and_then(|date| date.to_str().ok())));
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
     let ask = Ask::new(Method::POST, "/apis/authentication.k8s.io/v1/selfsubjectreviews").json(&review);
@@ -129,7 +129,7 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
                     "readiness",
                     format!("{} checks passed", text.lines().filter(|line| line.starts_with("[+]")).count()),
                 ),
-                code => ill("readiness", format!("the server answers {code}: {}", failing.join("; "))),
+                code => ill("readiness", format!("/readyz answers {code}: {}", failing.join("; "))),
             }
         }
     });
@@ -145,7 +145,7 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
     findings.push(match client.value(&ask).await {
         Ok(_) => well("namespace", namespace),
         Err(failure) if failure.refusal().is_some_and(|refusal| refusal.code() == 403) => {
-            well("namespace", format!("{namespace}, which you may not look at"))
+            well("namespace", format!("{namespace} (you are not allowed to read it)"))
         }
         Err(failure) => ill("namespace", failure.text()),
     });
@@ -163,31 +163,33 @@ fn certificate(pem: &[u8]) -> Finding {
         return Finding {
             what,
             is_well: false,
-            told: "the client certificate of the kubeconfig can't be read".into(),
+            told: "the client certificate of the kubeconfig is malformed".into(),
         };
     };
     let moment = krm::time::Moment::of_seconds(ends);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let left = Duration::from_secs(u64::try_from(ends).unwrap_or(0)).saturating_sub(now);
     let told = match left {
-        Duration::ZERO => format!("ended at {moment}; the server's folder has a renewed kubeconfig"),
+        Duration::ZERO => {
+            format!("expired at {moment}; copy admin.kubeconfig from the server's data directory again")
+        }
         left if left < SOON => {
-            format!("ends at {moment}; the server renews it in its folder's admin.kubeconfig")
+            format!("expires at {moment}; the server renews admin.kubeconfig in its data directory")
         }
         _ => format!("valid until {moment}"),
     };
     Finding { what, is_well: left > SOON, told }
 }
 
-/// How far the clocks are apart, by the date of an answer.
+/// The difference of the clocks, by the Date header of a response.
 fn clocks(date: Option<&str>) -> Option<Finding> {
     let theirs = httpdate::parse_http_date(date?).ok()?;
     let now = SystemTime::now();
     let apart = now.duration_since(theirs).or_else(|_| theirs.duration_since(now)).ok()?;
     let told = match apart < MOST_SKEW {
-        true => "the server's clock and this machine's agree".to_owned(),
+        true => "client and server agree within 5 s".to_owned(),
         false => {
-            format!("the server's clock and this machine's are {} s apart; set them by NTP", apart.as_secs())
+            format!("client and server differ by {} s; synchronize them with NTP", apart.as_secs())
         }
     };
     Some(Finding { what: "clocks", is_well: apart < MOST_SKEW, told })

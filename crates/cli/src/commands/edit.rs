@@ -15,10 +15,12 @@ use crate::session::Session;
 
 /// Edit an object in an editor.
 ///
-/// The editor is that of KUBE_EDITOR, else EDITOR, else vi. What is saved is written if the object has not changed meanwhile;
-/// what the server refuses is shown above the text, to be mended. Saving nothing, or an empty file, cancels it.
+/// Opens the object as YAML in the editor of KUBE_EDITOR, EDITOR or vi. The saved text is written unless the object has
+/// changed meanwhile. If the server rejects it, the editor opens again with the error above the text. Saving no change, or
+/// an empty file, cancels the edit.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  groundplane edit kettle whistler -n kitchen\n  \
+#[command(after_help = "Examples:\n  groundplane create configmap settings --from-literal=limit=3\n  \
+    groundplane edit configmap settings\n  \
     KUBE_EDITOR=nano groundplane edit cm/settings --message 'new limits'")]
 pub struct Arguments {
     /// TYPE NAME… or TYPE/NAME…
@@ -28,20 +30,20 @@ pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// A part of the object that is served by itself, such as status.
+    /// Subresource to write, such as status.
     #[arg(long, value_name = "NAME")]
     subresource: Option<String>,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
 
-const HEAD: &str = "# Lines that begin with # are not read. Nothing changed, or an empty file: the edit is cancelled.\n\
+const HEAD: &str = "# Lines that start with # are ignored. Save no change, or an empty file, to cancel the edit.\n\
     # What can't be written is shown here again, with the reason.\n#\n";
 
 /// Edits each object.
@@ -49,7 +51,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let places =
         found::places(&arguments.words, &arguments.files, &Selection::default(), false, session).await?;
     if places.is_empty() {
-        return Err(Failure::usage("name an object to edit, as TYPE NAME or TYPE/NAME"));
+        return Err(Failure::usage("name an object to edit: TYPE NAME or TYPE/NAME"));
     }
     for place in &places {
         edit(&arguments, place, session).await?;
@@ -75,7 +77,7 @@ async fn edit(arguments: &Arguments, place: &Place, session: &mut Session) -> Re
         let is_same = content.trim().is_empty() || saved == shown;
         if is_same && why.is_some() {
             let kept = keep(&saved)?;
-            let message = format!("Edit cancelled, what can't be written is kept in {kept}");
+            let message = format!("Edit cancelled, the changes are saved in {kept}");
             return Err(why.take().map_or(Failure::Exit(1), |why| {
                 Failure::Several(vec![Failure::Bare(why), Failure::other(message)])
             }));
@@ -134,9 +136,7 @@ async fn in_editor(text: &str, place: &Place, session: &mut Session) -> Result<S
     let editor = set("KUBE_EDITOR").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
     let is_chosen = set("KUBE_EDITOR").is_some() || set("EDITOR").is_some();
     if !is_chosen && !session.console.can_ask {
-        return Err(
-            Failure::other("there is no terminal to edit on").hint("use \"groundplane patch\" in scripts")
-        );
+        return Err(Failure::other("edit needs a terminal").hint("in scripts, use \"groundplane patch\""));
     }
     let file = temporary(&format!("{}-{}", place.resource.plural, place.name), text)?;
     session.console.flush()?;
@@ -181,10 +181,10 @@ fn temporary(name: &str, text: &str) -> Result<std::path::PathBuf, Failure> {
                 };
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Failure::other(format!("making {}: {error}", path.display()))),
+            Err(error) => return Err(Failure::other(format!("creating {}: {error}", path.display()))),
         }
     }
-    Err(Failure::other(format!("no file for the editor can be made in {}", folder.display())))
+    Err(Failure::other(format!("creating a file for the editor in {} failed", folder.display())))
 }
 
 /// The merge patch that leads from one value to the other.

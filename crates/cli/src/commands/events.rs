@@ -12,35 +12,35 @@ use crate::session::Session;
 
 use lines::Lines;
 
-/// Show what has happened lately, the newest last.
+/// List events, the newest last.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only what happened to this object.
+    /// Events of this object.
     #[arg(long = "for", value_name = "TYPE/NAME")]
     about: Option<String>,
 
-    /// Only events of these types: Normal, Warning.
+    /// Events of these types: Normal, Warning.
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     types: Vec<String>,
 
-    /// Of all namespaces.
+    /// All namespaces.
     #[arg(long, short = 'A')]
     all_namespaces: bool,
 
-    /// Stay, and show events as they come.
+    /// Watch for new events after listing the existing ones.
     #[arg(long, short)]
     watch: bool,
 
-    /// The form: json, yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json, yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 
-    /// Objects in one request; 0 for all at once.
+    /// Objects per request; 0 for all in one request.
     #[arg(long, value_name = "NUMBER", default_value_t = selection::CHUNK, hide_default_value = true)]
     chunk_size: u32,
 }
@@ -49,8 +49,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundplane events
   groundplane events --types=Warning -A
-  groundplane events --for rack/fra1-a01
-  groundplane events --for rack/fra1-a01 --watch         and what comes after";
+  groundplane events --for namespace/default --watch";
 
 /// Prints them.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::discovery::Resource;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Show the fields of a type, and what they mean.
+/// Show the documentation of a type and its fields.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -20,29 +20,28 @@ pub struct Arguments {
     #[arg(value_name = "TYPE[.FIELD…]")]
     what: String,
 
-    /// All fields within, without their descriptions.
+    /// List all nested fields, without their descriptions.
     #[arg(long)]
     recursive: bool,
 
-    /// With --recursive: how deep; 0 for all of it.
+    /// With --recursive: depth; 0 for all levels.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     max_depth: usize,
 
-    /// The group and version, as in example.com/v1.
+    /// API group and version, such as example.com/v1.
     #[arg(long, value_name = "GROUP/VERSION")]
     api_version: Option<String>,
 
     /// plaintext, or plaintext-openapiv2 for compatibility: both are the same here.
-    #[arg(long, short, hide = true, value_name = "FORM")]
+    #[arg(long, short, hide = true, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane explain kettle
-  groundplane explain kettle.spec.litres
-  groundplane explain kettle.spec --recursive
-  groundplane explain kettles --api-version=example.com/v1";
+  groundplane explain rack
+  groundplane explain rack.spec --recursive
+  groundplane explain configmap --api-version=v1";
 
 /// Explains.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {

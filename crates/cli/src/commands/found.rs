@@ -98,7 +98,7 @@ pub async fn places(
 /// The one object that words name, as `TYPE NAME` or `TYPE/NAME`.
 pub async fn named(words: &[String], session: &mut Session) -> Result<Vec<Place>, Failure> {
     if words.is_empty() {
-        return Err(Failure::usage("name an object, as TYPE NAME or TYPE/NAME"));
+        return Err(Failure::usage("name an object: TYPE NAME or TYPE/NAME"));
     }
     places(words, &FileFlags::default(), &Selection::default(), false, session).await
 }

@@ -19,10 +19,10 @@ use crate::session::Session;
 pub use tables::{ACCEPT as TABLE_ACCEPT, headed, now};
 pub use whole::target_of;
 
-/// Show objects.
+/// List objects, or show one.
 ///
-/// Prints the most important facts about objects: those of one or several types, with these names or labels. What it
-/// prints is what kubectl prints, so that scripts can rely on it.
+/// Prints a table of the objects of one or several types, as kubectl does. -o selects other formats, -l and
+/// --field-selector select objects, --as-of reads an earlier state.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -33,16 +33,16 @@ pub struct Arguments {
     #[command(flatten)]
     pub files: FileFlags,
 
-    /// The form: wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE,
-    /// go-template=TEMPLATE, go-template-file=FILE, custom-columns=NAME:PATH,…, custom-columns-file=FILE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE,
+    /// go-template=TEMPLATE, go-template-file=FILE, custom-columns=NAME:PATH,… or custom-columns-file=FILE.
+    #[arg(long, short, value_name = "FORMAT")]
     pub output: Option<String>,
 
-    /// The template, or the file with it, where -o only says which kind of template it is; go-template if nothing does.
+    /// Template, or file with one, for -o jsonpath and -o go-template (the default).
     #[arg(long, value_name = "TEMPLATE")]
     pub template: Option<String>,
 
-    /// Whether a template may name fields that are not there.
+    /// Print nothing for fields that a template names and an object lacks, instead of failing.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true",
         default_missing_value = "true", action = clap::ArgAction::Set)]
     pub allow_missing_template_keys: bool,
@@ -50,59 +50,59 @@ pub struct Arguments {
     #[command(flatten)]
     pub selection: Selection,
 
-    /// How it was then: a time (2026-11-10T09:00:00Z, 2026-11-10, 2h for two hours ago) or a revision.
+    /// Read the state at a time (2026-11-10T09:00:00Z, 2026-11-10, or 2h for two hours ago) or a revision.
     #[arg(long, value_name = "TIME|REVISION", conflicts_with_all = ["watch", "watch_only"])]
     pub as_of: Option<String>,
 
-    /// Stay, and show what changes.
+    /// List the objects, then watch for changes.
     #[arg(long, short)]
     pub watch: bool,
 
-    /// Show only what changes from now on.
+    /// Watch for changes without listing the objects first.
     #[arg(long)]
     pub watch_only: bool,
 
-    /// With --watch: say for each line whether the object was added, modified or deleted.
+    /// With --watch: print the event type (ADDED, MODIFIED, DELETED).
     #[arg(long)]
     pub output_watch_events: bool,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     pub no_headers: bool,
 
-    /// All labels in a last column.
+    /// Show all labels in the last column.
     #[arg(long)]
     pub show_labels: bool,
 
-    /// A column for each of these labels.
+    /// Show these labels as columns.
     #[arg(long, short = 'L', value_name = "LABEL,…", value_delimiter = ',')]
     pub label_columns: Vec<String>,
 
-    /// The type before each name.
+    /// Print the type before each name.
     #[arg(long)]
     pub show_kind: bool,
 
-    /// Which program wrote which field, too.
+    /// Include metadata.managedFields.
     #[arg(long)]
     pub show_managed_fields: bool,
 
-    /// Put in order by the value at this path, as in .metadata.creationTimestamp.
+    /// Sort by the value at this JSONPath, such as .metadata.creationTimestamp.
     #[arg(long, value_name = "PATH")]
     pub sort_by: Option<String>,
 
-    /// An object that is not there is no failure.
+    /// Succeed if an object does not exist.
     #[arg(long)]
     pub ignore_not_found: bool,
 
-    /// Objects in one request; 0 for all at once.
+    /// Objects per request; 0 for all in one request.
     #[arg(long, value_name = "NUMBER", default_value_t = CHUNK, hide_default_value = true)]
     pub chunk_size: u32,
 
-    /// A part of the object that is served by itself, such as status or scale.
+    /// Subresource to read, such as status or scale.
     #[arg(long, value_name = "NAME")]
     pub subresource: Option<String>,
 
-    /// Ask for this path of the server and print the answer as it comes.
+    /// Request this path from the server and print the response as it is.
     #[arg(long, value_name = "PATH")]
     pub raw: Option<String>,
 
@@ -113,14 +113,12 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane get configmaps                             those of the namespace
-  groundplane get cm,secrets -A                          two types, everywhere
-  groundplane get kettle whistler -n kitchen -o yaml     one object, whole
-  groundplane get kettles -l colour=red --sort-by .spec.litres
-  groundplane get kettles --as-of 2026-11-10T09:00:00Z   how it was last Tuesday
-  groundplane get kettles -o jsonpath='{.items[*].metadata.name}'
-  groundplane get secret bmc -o go-template='{{.data.password | base64decode}}'
-  groundplane get kettles --watch";
+  groundplane get configmaps                     the current namespace
+  groundplane get configmaps,secrets -A          two types, all namespaces
+  groundplane get namespace default -o yaml      one object
+  groundplane get racks --as-of 2h               the state two hours ago
+  groundplane get nodes -l role=compute --watch
+  groundplane get racks -o jsonpath='{.items[*].metadata.name}'";
 
 /// What was asked for, read.
 pub(crate) struct Query {
@@ -147,7 +145,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let as_of = arguments.as_of.as_deref().map(flags::moment).transpose()?;
     if arguments.words.is_empty() && arguments.files.is_empty() {
         return Err(Failure::usage("You must specify the type of resource to get.")
-            .hint("\"groundplane api-resources\" lists the types there are"));
+            .hint("\"groundplane api-resources\" lists the resource types"));
     }
     let mut targets = Vec::new();
     let namespace = arguments.selection.namespace(session).await?;

@@ -11,9 +11,9 @@ use crate::failure::Failure;
 use crate::print::{self, Output, Table, TableOptions};
 use crate::session::Session;
 
-/// Show the revisions of an object: who changed it, when, why, and what.
+/// List the revisions of an object: who changed what, when and why.
 ///
-/// Deleted objects have a history too, for as long as it is kept.
+/// The history of a deleted object is kept, too, up to the retention period of the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -21,33 +21,32 @@ pub struct Arguments {
     #[arg(value_name = "TYPE NAME | TYPE/NAME", required = true)]
     words: Vec<String>,
 
-    /// What each revision changed, with the values before and after.
+    /// Show the changed fields of each revision, with old and new values.
     #[arg(long)]
     diff: bool,
 
-    /// One revision: what it changed, and the whole object after it.
+    /// Show one revision: its changes, and the object after it.
     #[arg(long, value_name = "REVISION", conflicts_with = "diff")]
     revision: Option<String>,
 
-    /// At most so many revisions, the newest first; 0 for all.
+    /// Number of revisions to list, newest first; 0 for all.
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
     limit: usize,
 
-    /// The form: wide, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: wide, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane history kettle whistler -n kitchen
-  groundplane history kettle whistler --diff --limit 3
-  groundplane history kettle whistler --revision 458752 -o yaml
-  groundplane get kettle whistler --as-of 458752          the object as it was then";
+  groundplane history namespace default
+  groundplane history namespace default --diff --limit 3
+  groundplane get namespace default --as-of 1h -o yaml    an earlier state";
 
 /// How many revisions one request gives.
 const MOST_AT_ONCE: usize = 1000;
@@ -120,7 +119,7 @@ async fn list(
         if is_table {
             ask = ask.accept(TABLE_ACCEPT);
         }
-        let page = client.value(&ask).await.map_err(|failure| failure.without("history to read"))?;
+        let page = client.value(&ask).await.map_err(|failure| failure.without("history"))?;
         count += page["items"].as_array().or(page["rows"].as_array()).map_or(0, Vec::len);
         resume = page["metadata"]["continue"].as_str().filter(|token| !token.is_empty()).map(str::to_owned);
         pages.push(page);

@@ -16,20 +16,21 @@ use self::kept::Kept;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Log in at an OpenID Connect issuer, for groundplane and for kubectl.
+/// Log in with OpenID Connect, for groundplane and kubectl.
 ///
-/// Opens a page in the browser, or with --device shows a code to enter on any other device. The tokens are kept in a file that only you can read, and are refreshed when they run out; the kubeconfig gets a user that asks for them.
+/// Opens the login page in a browser, or with --device shows a code to enter on another device. Tokens are stored in a file with
+/// mode 0600 and refreshed before they expire. Adds a user with an exec credential to the kubeconfig.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     at: At,
 
-    /// Show a code to enter elsewhere, for machines without a browser.
+    /// Use the device flow: show a code to enter on another device.
     #[arg(long)]
     device: bool,
 
-    /// What to ask for besides openid.
+    /// Scopes to request, besides openid.
     #[arg(
         long = "scope",
         value_name = "SCOPE",
@@ -38,11 +39,11 @@ pub struct Arguments {
     )]
     scopes: Vec<String>,
 
-    /// A file with the secret of this client, if it has one.
+    /// File with the client secret, for a confidential client.
     #[arg(long, value_name = "FILE")]
     client_secret_file: Option<PathBuf>,
 
-    /// Only say where to go, and open no browser.
+    /// Print the address of the login page instead of opening a browser.
     #[arg(long)]
     no_browser: bool,
 }
@@ -50,15 +51,15 @@ pub struct Arguments {
 /// Which issuer, and as which client.
 #[derive(clap::Args, Debug, Clone)]
 pub struct At {
-    /// The issuer's address, as its tokens name it.
+    /// Issuer URL, as in the iss claim of its tokens.
     #[arg(long, value_name = "URL")]
     issuer: String,
 
-    /// What this program is called there.
+    /// OAuth client ID.
     #[arg(long, value_name = "ID", default_value = "groundplane")]
     client_id: String,
 
-    /// The certificates that the issuer is trusted by; the system's unless said.
+    /// File with CA certificates for the issuer. By default the system's.
     #[arg(long, value_name = "FILE")]
     issuer_ca: Option<PathBuf>,
 }
@@ -67,21 +68,21 @@ const EXAMPLES: &str = "\
 Examples:
   groundplane login --issuer https://id.example.com
   groundplane login --issuer https://id.example.com --client-id groundplane --device
-  groundplane auth whoami                                who the server takes you for
+  groundplane auth whoami
   groundplane logout";
 
-/// End a login: the tokens are taken back and deleted.
+/// Log out: revoke and delete the stored tokens.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane logout\n  groundplane logout --issuer https://id.example.com"
 )]
 pub struct LogoutArguments {
-    /// Only logins at this issuer; all unless said.
+    /// Log out at this issuer only. By default at all of them.
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
 }
 
-/// Print the credential of a login, for the exec entry of a kubeconfig. Asks nobody anything.
+/// Print the stored login as an ExecCredential.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane credential --issuer https://id.example.com --client-id groundplane"
@@ -94,8 +95,8 @@ pub struct CredentialArguments {
 /// Logs in.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     if !session.console.can_ask {
-        return Err(Failure::other("logging in needs somebody at a terminal, and there is none")
-            .hint("scripts use the token of a service account: --token, or \"groundplane create token\""));
+        return Err(Failure::other("login needs a terminal")
+            .hint("in scripts, use a service account: \"groundplane create token NAME\", and --token"));
     }
     let secret = match &arguments.client_secret_file {
         None => None,
@@ -125,7 +126,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let context = kubeconfig::add(&arguments.at, &session.global)?;
     session.console.say(&format!("Logged in as {name} at {}.", arguments.at.issuer));
     if let Some(context) = context {
-        session.console.say(&format!("The context {context:?} of the kubeconfig is now the current one."));
+        session.console.say(&format!("Switched to context {context:?}."));
     }
     Ok(())
 }
@@ -150,7 +151,7 @@ pub async fn logout(arguments: LogoutArguments, session: &mut Session) -> Result
         ended += 1;
     }
     if ended == 0 {
-        session.console.say("Nobody is logged in.");
+        session.console.say("No login is stored.");
     }
     Ok(())
 }

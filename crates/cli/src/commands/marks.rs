@@ -15,27 +15,24 @@ use crate::manifests::FileFlags;
 use crate::print::Output;
 use crate::session::Session;
 
-/// Set or remove labels.
+/// Set or remove labels of objects.
 ///
-/// KEY=VALUE sets, KEY- removes. A label that has another value already is only changed with --overwrite.
+/// KEY=VALUE sets a label, KEY- removes it. Changing an existing value needs --overwrite.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  groundplane label kettle whistler colour=red\n  groundplane label kettle whistler colour-\n  \
-    groundplane label kettles --all kitchen=main --overwrite"
-)]
+#[command(after_help = "Examples:\n  groundplane create configmap settings --from-literal=limit=3\n  \
+    groundplane label configmap settings tier=front\n  groundplane label configmap settings tier-")]
 pub struct LabelArguments {
     #[command(flatten)]
     common: Common,
 }
 
-/// Set or remove annotations.
+/// Set or remove annotations of objects.
 ///
-/// KEY=VALUE sets, KEY- removes. An annotation that has another value already is only changed with --overwrite.
+/// KEY=VALUE sets an annotation, KEY- removes it. Changing an existing value needs --overwrite.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  groundplane annotate kettle whistler note='boils dry'\n  groundplane annotate kettle whistler note-\n  \
-    groundplane annotate -f whistler.yaml note=x --overwrite"
-)]
+#[command(after_help = "Examples:\n  groundplane create configmap settings --from-literal=limit=3\n  \
+    groundplane annotate configmap settings note='see the runbook'\n  \
+    groundplane annotate configmap settings note-")]
 pub struct AnnotateArguments {
     #[command(flatten)]
     common: Common,
@@ -43,7 +40,7 @@ pub struct AnnotateArguments {
 
 #[derive(clap::Args, Debug)]
 struct Common {
-    /// TYPE NAME… or TYPE/NAME…, and then KEY=VALUE or KEY-.
+    /// TYPE NAME… or TYPE/NAME…, followed by KEY=VALUE or KEY-
     #[arg(value_name = "TYPE NAME KEY=VALUE", required = true, allow_hyphen_values = false)]
     words: Vec<String>,
 
@@ -53,35 +50,35 @@ struct Common {
     #[command(flatten)]
     selection: Selection,
 
-    /// All objects of the type, in the namespace.
+    /// All objects of the type in the namespace.
     #[arg(long)]
     all: bool,
 
-    /// Change a value that is there already.
+    /// Change existing values.
     #[arg(long)]
     overwrite: bool,
 
-    /// Show them instead.
+    /// List the labels or annotations instead of changing them.
     #[arg(long)]
     list: bool,
 
-    /// Only if the object has this version.
+    /// Change the object only if this is its resourceVersion.
     #[arg(long, value_name = "VERSION")]
     resource_version: Option<String>,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 

@@ -14,10 +14,11 @@ use crate::manifests::FileFlags;
 use crate::print::Output;
 use crate::session::Session;
 
-/// Change fields of objects.
+/// Change fields of objects with a patch.
 ///
-/// The patch is JSON or YAML. Three types: merge (fields that are given replace those that are there, null removes), json (a list of
-/// operations), strategic (merge with lists by their keys; only for Kubernetes' own kinds). Without --type it is strategic for those, and merge for all others.
+/// The patch is JSON or YAML, of one of three types: merge (JSON merge patch, null removes a field), json (a list of JSON
+/// patch operations) and strategic (merges lists by key; built-in Kubernetes kinds only). The default is strategic for
+/// built-in Kubernetes kinds and merge for all others.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -28,7 +29,7 @@ pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// The patch.
+    /// Patch, as JSON or YAML.
     #[arg(
         long,
         short,
@@ -38,39 +39,40 @@ pub struct Arguments {
     )]
     patch: Option<String>,
 
-    /// A file with the patch.
+    /// File with the patch.
     #[arg(long, value_name = "FILE")]
     patch_file: Option<String>,
 
-    /// merge, json or strategic.
+    /// Patch type.
     #[arg(long = "type", value_name = "TYPE", value_parser = ["merge", "json", "strategic"])]
     patch_type: Option<String>,
 
-    /// A part of the object that is served by itself, such as status.
+    /// Subresource to write, such as status.
     #[arg(long, value_name = "NAME")]
     subresource: Option<String>,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane patch kettle whistler --type merge -p '{\"spec\":{\"poured\":1}}'
-  groundplane patch kettle whistler --type json -p '[{\"op\":\"remove\",\"path\":\"/spec/colour\"}]'
-  groundplane patch kettle whistler --subresource status --type merge -p 'status: {boiling: true}'";
+  groundplane create configmap settings --from-literal=limit=3
+  groundplane patch configmap settings -p '{\"data\":{\"limit\":\"5\"}}'
+  groundplane patch configmap settings --type json \\
+    -p '[{\"op\":\"remove\",\"path\":\"/data/limit\"}]'";
 
 /// Patches.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
@@ -90,7 +92,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let places =
         found::places(&arguments.words, &arguments.files, &Selection::default(), false, session).await?;
     if places.is_empty() {
-        return Err(Failure::usage("no objects passed to patch").hint("name one as TYPE NAME, or with -f"));
+        return Err(
+            Failure::usage("no objects passed to patch").hint("name an object as TYPE NAME, or use -f")
+        );
     }
     let client = session.client().await?;
     let mut failures = Vec::new();

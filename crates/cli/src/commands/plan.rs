@@ -9,7 +9,7 @@ use std::io::Write;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::apply::{self, How, Prepared};
+use super::apply::{self, How};
 use crate::client::Ask;
 use crate::failure::Failure;
 use crate::flags::DryRun;
@@ -18,44 +18,46 @@ use crate::names;
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Show what applying files would change, and every rule it would break.
+/// Show what "apply" would change, and all validation errors.
 ///
-/// With --save the plan is kept on the server for a day: "groundplane apply --plan NAME" then does exactly what was shown, or
-/// nothing if anything it depends on has changed meanwhile.
+/// With --save the server keeps the plan for a day. "groundplane apply --plan NAME" then makes exactly the changes that were
+/// shown, or fails if an object that the plan depends on has changed since.
 ///
-/// Exit code: 0 when it could be applied, 1 when it could not.
+/// Objects of a kind that is defined in the same files are checked against the schema of that definition.
+///
+/// Exit code: 0 when the files can be applied, 1 when not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// Keep the plan on the server, under this name or one of its own.
+    /// Save the plan on the server, under this name or a generated one.
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     save: Option<String>,
 
-    /// Why, for the history of what is applied later.
+    /// Reason for the change, shown in the history once the plan is applied.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Take over fields that belong to somebody else.
+    /// Take over fields that other field managers own.
     #[arg(long)]
     force_conflicts: bool,
 
-    /// The form: json, yaml or jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json, yaml or jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   groundplane plan -f site/
-  groundplane plan -f site/ --save --message \"second row\"
-  groundplane apply --plan plan-x7k2p";
+  groundplane plan -f site/ --save=second-row --message \"add the second row\"
+  groundplane apply --plan second-row";
 
 const TRANSACTIONS: &str = "/apis/groundplane.dev/v1alpha1/transactions";
 const PLANS: &str = "/apis/groundplane.dev/v1alpha1/plans";
@@ -63,19 +65,27 @@ const PLANS: &str = "/apis/groundplane.dev/v1alpha1/plans";
 /// Plans.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     if arguments.files.is_empty() {
-        return Err(Failure::usage("nothing to plan").hint("groundplane plan -f FILE, FOLDER or -"));
+        return Err(Failure::usage("must specify one of -f and -k")
+            .hint("groundplane plan -f FILE, -f DIRECTORY, -f - for stdin, or -k DIRECTORY"));
     }
     let output = arguments.output.as_deref().map(|form| Output::parse(Some(form), false)).transpose()?;
     if output.as_ref().is_some_and(|output| output.is_table() || matches!(output, Output::Name)) {
-        return Err(Failure::usage(
-            "a plan is printed as json, yaml or jsonpath=TEMPLATE, or without -o as text",
-        ));
+        return Err(Failure::usage("-o: the formats of a plan are json, yaml and jsonpath=TEMPLATE"));
     }
     let manifests = arguments.files.read(&mut session.console)?;
-    let prepared = apply::prepare(manifests, session).await?;
+    let (known, waiting) = apply::defined::part(manifests, session).await?;
+    if !waiting.is_empty() && arguments.save.is_some() {
+        return Err(Failure::other(format!(
+            "a plan with objects of a kind that is not defined yet can't be saved: {}",
+            waiting[0].manifest.name()
+        ))
+        .hint("apply the CustomResourceDefinitions first, then save a plan of the rest")
+        .hint("without --save the plan is shown"));
+    }
+    let prepared = apply::prepare(known, session).await?;
     if !session.discovery().await?.has_transactions() {
-        return Err(Failure::other("this server has no transactions, so nothing can be planned there")
-            .hint("groundplane diff -f shows what would change, object by object"));
+        return Err(Failure::other("plan needs transactions, which this server does not have")
+            .hint("\"groundplane diff -f\" shows the changes object by object"));
     }
     let dry_run = DryRun::server();
     let how = How {
@@ -87,7 +97,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         files: &arguments.files,
     };
     let client = session.client().await?;
-    let answer = match &arguments.save {
+    let mut answer = match &arguments.save {
         None => {
             let ask = Ask::new(Method::POST, TRANSACTIONS)
                 .query("dryRun", "All")
@@ -105,26 +115,37 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
                 .await?
         }
     };
+    let mut failures = apply::failed_applies(&answer["status"], &prepared, &client).await;
+    let namespace = session.namespace().await?;
+    for one in &waiting {
+        let checked = one.check(&namespace, true);
+        let result = if checked.is_ok() { "created" } else { "failed" };
+        failures.extend(checked.err());
+        if let Some(items) = answer["status"]["items"].as_array_mut() {
+            items.push(one.item(&namespace, result));
+        }
+    }
     if let Some(output) = &output {
         output.print(&mut session.console.out, &answer)?;
     } else {
         show(&answer["status"], session)?;
     }
-    let failures = apply::failed_items(&answer["status"], &prepared);
+    if !waiting.is_empty() {
+        session.console.say(&apply::defined::caveat(waiting.len()));
+    }
     if !failures.is_empty() {
         session.console.flush()?;
-        return told(failures, &prepared);
+        let line =
+            format!("{} of {} objects can't be applied", failures.len(), prepared.len() + waiting.len());
+        failures.push(Failure::Bare(line));
+        return Err(Failure::Several(failures));
     }
     if let Some(name) = answer["metadata"]["name"].as_str().filter(|_| arguments.save.is_some()) {
-        session.console.say(&format!("kept for a day; to do it: groundplane apply --plan {name}"));
+        session
+            .console
+            .say(&format!("the plan is saved for a day; to apply it: groundplane apply --plan {name}"));
     }
     Ok(())
-}
-
-fn told(mut failures: Vec<Failure>, prepared: &[Prepared]) -> Result<(), Failure> {
-    let line = format!("{} of {} objects can't be applied", failures.len(), prepared.len());
-    failures.push(Failure::Bare(line));
-    Err(Failure::Several(failures))
 }
 
 /// Each object with what would change in it.

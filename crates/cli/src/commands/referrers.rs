@@ -11,21 +11,23 @@ use crate::names;
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Show who refers to an object, and which of them keep it from being deleted.
+/// List the objects that refer to an object.
+///
+/// References that block the deletion of the object are marked.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane referrers site fra1\n  groundplane referrers rack/r1 -o json"
+    after_help = "Examples:\n  groundplane referrers namespace default\n  groundplane referrers namespace/default -o json"
 )]
 pub struct Arguments {
     /// TYPE NAME or TYPE/NAME
     #[arg(value_name = "TYPE NAME | TYPE/NAME", required = true)]
     words: Vec<String>,
 
-    /// The form: json, yaml, name, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json, yaml, name, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 }
@@ -58,9 +60,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             }
         }
         if items.is_empty() {
-            session.console.say(&format!("nothing refers to {}", place.shown()));
+            session.console.say(&format!("no object refers to {}", place.shown()));
         } else if output.is_table() {
-            let text = print::fitted(&text, session.console.table_width(), 2);
+            let text = print::fitted(&text, session.console.table_width());
             session.console.out.write_all(text.as_bytes())?;
         }
     }

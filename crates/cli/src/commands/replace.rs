@@ -15,65 +15,66 @@ use crate::names;
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Replace objects by what files say.
+/// Replace objects with the manifests of files.
 ///
-/// Everything that the file does not say is gone afterwards: start from "groundplane get -o yaml". An object that carries a resourceVersion
-/// is only replaced if nobody has changed it since. With --force objects are deleted and created anew; they need not be there.
+/// Fields that the manifest does not set are removed: start from "groundplane get -o yaml". If the manifest has a
+/// resourceVersion, the object is replaced only if it has not changed since. With --force, objects are deleted and created
+/// again, and need not exist.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     files: FileFlags,
 
-    /// Delete the objects first, and create them anew.
+    /// Delete the objects, then create them again.
     #[arg(long)]
     force: bool,
 
-    /// With --force: seconds that the object is given to end.
+    /// With --force: grace period in seconds.
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     grace_period: Option<i64>,
 
-    /// With --force: how long to wait until the old object is gone.
+    /// With --force: time to wait for the deletion, such as 30s.
     #[arg(long, value_name = "TIME", default_value = "0", hide_default_value = true)]
     timeout: String,
 
-    /// With --force, what becomes of objects that belong to it: background, foreground or orphan.
+    /// With --force: deletion of dependents (ownerReferences): background, foreground or orphan.
     #[arg(long, value_name = "HOW", default_value = "background", num_args = 0..=1, require_equals = true,
         default_missing_value = "background", value_parser = ["background", "foreground", "orphan", "true", "false"],
         hide_possible_values = true)]
     cascade: String,
 
-    /// A part of the object that is served by itself, such as status.
+    /// Subresource to write, such as status.
     #[arg(long, value_name = "NAME")]
     subresource: Option<String>,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Who the fields will belong to.
+    /// Field manager to record as the owner of the fields.
     #[arg(long, value_name = "NAME", default_value = "groundplane")]
     field_manager: String,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// What becomes of fields that nobody knows: strict refuses them, warn tells, ignore drops them.
+    /// Validation of unknown fields: strict (fail), warn or ignore.
     #[arg(long, value_name = "HOW", default_value = "strict", num_args = 0..=1, require_equals = true,
         default_missing_value = "strict", value_parser = ["strict", "warn", "ignore", "true", "false"], hide_possible_values = true)]
     validate: String,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE, go-template=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE, go-template=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane replace -f whistler.yaml
-  groundplane get kettle whistler -o yaml | sed 's/red/blue/' | groundplane replace -f -
-  groundplane replace --force -f whistler.yaml            delete it, and create it anew
-  groundplane replace -f whistler.yaml --dry-run=server";
+  groundplane create configmap settings --from-literal=limit=3
+  groundplane get configmap settings -o yaml > settings.yaml
+  groundplane replace -f settings.yaml --dry-run=server
+  groundplane replace -f settings.yaml";
 
 /// How long an old object may take to go, where nobody says.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -156,7 +157,7 @@ async fn anew(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let timeout = flags::duration(&arguments.timeout).ok_or_else(|| {
-        Failure::usage(format!("--timeout {}: write a time such as 30s", arguments.timeout))
+        Failure::usage(format!("--timeout {}: use a duration such as 30s", arguments.timeout))
     })?;
     let timeout = if timeout.is_zero() { LONGEST } else { timeout };
     let mut gone = Vec::new();

@@ -1,4 +1,4 @@
-//! `groundplane restore`: deleted objects, made again.
+//! `groundplane restore`: creates deleted objects again.
 
 use std::io::Write;
 
@@ -11,27 +11,26 @@ use crate::failure::Failure;
 use crate::flags::DryRun;
 use crate::session::Session;
 
-/// Bring back deleted objects.
+/// Restore deleted objects from the history.
 ///
-/// An object comes back as it was when it was deleted, or right after --revision, with a new uid and without status, finalizers and
-/// owners that are gone. Several objects come back in one commit.
+/// An object is created again as it was when it was deleted, or at --revision, with a new uid and without status, finalizers
+/// and owner references to objects that are gone. Several objects are restored in one transaction.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  groundplane restore kettle whistler -n kitchen\n  \
-    groundplane history kettle whistler -n kitchen           which revisions it had\n  \
-    groundplane restore kettle whistler --revision 458752 --message 'still needed'")]
+#[command(after_help = "Examples:\n  groundplane create configmap settings --from-literal=limit=3\n  \
+    groundplane delete configmap settings\n  groundplane restore configmap settings")]
 pub struct Arguments {
     /// TYPE NAME… or TYPE/NAME…
     #[arg(value_name = "TYPE NAME | TYPE/NAME", required = true)]
     words: Vec<String>,
 
-    /// As it was right after this revision.
+    /// Restore the state of this revision.
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
@@ -55,10 +54,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             .json(&options);
         client.value(&ask).await.map_err(|failure| {
             let is_there = failure.refusal().is_some_and(|refusal| refusal.reason() == "AlreadyExists");
-            let back = format!(
-                "to take back changes of it: groundplane undo {} {}",
-                place.resource.plural, place.name
-            );
+            let back =
+                format!("to revert changes of it: groundplane undo {} {}", place.resource.plural, place.name);
             if is_there { failure.hint(back) } else { failure.without("restore") }
         })?;
     } else {
@@ -79,7 +76,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             .json(&body);
         let answer = client.value(&ask).await?;
         if answer["status"]["refused"] == true {
-            return Failure::all(crate::commands::apply::failed_items(&answer["status"], &[]));
+            return Failure::all(crate::commands::apply::failed_items(&answer["status"]));
         }
     }
     for place in &places {

@@ -8,13 +8,12 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Replace the key that seals Secrets, while the server runs.
+/// Rotate the key that encrypts Secrets, without downtime.
 ///
-/// The server adds a new key to its file sealing.keys and puts its data keys under it; the Secrets themselves stay as they are, and nobody waits. Back the file up afterwards. Servers that share one etcd need the new file before they start again: copy it to each.
+/// The server adds a new key to sealing.keys and wraps its data keys with it; stored Secrets are not rewritten. Afterwards, back
+/// up sealing.keys, and copy it to all other servers of the same etcd before they restart.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  groundplane rotate-keys\n  groundplane rotate-keys && scp /var/lib/groundplane/sealing.keys other:/var/lib/groundplane/"
-)]
+#[command(after_help = "Examples:\n  groundplane rotate-keys")]
 pub struct Arguments {}
 
 /// Rotates.

@@ -8,29 +8,31 @@ use crate::failure::Failure;
 use crate::print::{Output, Table, TableOptions};
 use crate::session::Session;
 
-/// Find objects by name, label, serial, MAC or IP address, asset tag, or whatever else their kind is searched by.
+/// Search objects by name, label, serial, MAC or IP address.
 ///
-/// Every word has to be found. A MAC address is found in any spelling, an IP address finds the prefixes it is in. Only what you may see is found.
+/// An object matches if it has all words: in its name, labels, or in the fields that its type declares as searchable, such
+/// as serial number and asset tag. MAC addresses match in any notation. An IP address also finds the prefixes that contain
+/// it. Results include only objects that you are allowed to read.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to look for.
+    /// Words to search for.
     #[arg(value_name = "WORD", required = true)]
     words: Vec<String>,
 
-    /// Only objects of this type; may be given several times.
+    /// Search objects of this type. Can be repeated.
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     types: Vec<String>,
 
-    /// At most so many, up to 500.
+    /// Number of results, up to 500.
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     limit: u32,
 
-    /// The form: wide, json, yaml, name, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: wide, json, yaml, name, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 
-    /// No line of headings.
+    /// Print no headers.
     #[arg(long)]
     no_headers: bool,
 }
@@ -38,8 +40,8 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   groundplane search rack-7
-  groundplane search aabb.cc00.1122                     a MAC address, in any spelling
-  groundplane search 10.1.2.3                           the address, and the prefixes it is in
+  groundplane search aabb.cc00.1122              a MAC address, in any notation
+  groundplane search 10.1.2.3                    an address, and its prefixes
   groundplane search app=web -t configmaps -n default";
 
 /// Searches.
@@ -72,7 +74,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     let table = Table::read(&found, now());
     if table.rows.is_empty() {
-        session.console.say("nothing found");
+        session.console.say("no objects found");
         return Ok(());
     }
     let options = TableOptions {
@@ -86,7 +88,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if found["truncated"] == true
         || found["metadata"]["remainingItemCount"].as_u64().is_some_and(|more| more > 0)
     {
-        session.console.say("there is more; add a word, or raise --limit");
+        session.console.say("there are more results; add a word, or raise --limit");
     }
     Ok(())
 }

@@ -13,15 +13,15 @@ pub const CHUNK: u32 = 500;
 /// Which objects of a type.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub struct Selection {
-    /// Only objects with these labels, as in app=web,tier!=db or "env in (prod, test)".
+    /// Label selector, such as app=web,tier!=db or "env in (prod, test)".
     #[arg(long, short = 'l', value_name = "LABELS")]
     pub selector: Option<String>,
 
-    /// Only objects with these fields, as in metadata.name=a,spec.colour=red.
+    /// Field selector, such as metadata.name=a,spec.colour=red.
     #[arg(long, value_name = "FIELDS")]
     pub field_selector: Option<String>,
 
-    /// In all namespaces.
+    /// All namespaces.
     #[arg(long, short = 'A')]
     pub all_namespaces: bool,
 }

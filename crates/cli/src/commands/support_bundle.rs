@@ -13,16 +13,16 @@ use crate::client::{Ask, Client};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Collect what somebody who helps needs to know, in one file without secrets.
+/// Collect diagnostics for a support request, without secrets.
 ///
-/// Holds versions, the findings of "groundplane doctor", health, metrics, the types that are served, how many objects there are of each, the
-/// definitions of kinds, and recent events. No object of yours is in it, and no Secret is even counted by name.
+/// Writes an archive with versions, the results of "groundplane doctor", health, metrics, resource types with object counts,
+/// CustomResourceDefinitions and recent events. It contains no other objects, and no names of Secrets.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane support-bundle\n  groundplane support-bundle for-support.tar.gz"
 )]
 pub struct Arguments {
-    /// The file to write.
+    /// Archive to write.
     #[arg(value_name = "FILE", default_value = "groundplane-support.tar.gz")]
     file: PathBuf,
 }
@@ -85,7 +85,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&arguments.file);
     file.map_err(failed)?.write_all(&bytes).map_err(failed)?;
     session.console.say(&format!(
-        "{} written, {} bytes; look into it before you send it",
+        "wrote {}, {} bytes; review it before you send it",
         arguments.file.display(),
         bytes.len()
     ));

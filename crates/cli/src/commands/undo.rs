@@ -1,4 +1,4 @@
-//! `groundplane undo`: changes taken back, of one object or of many.
+//! `groundplane undo`: reverts changes of one object or of many.
 
 use std::io::Write;
 
@@ -12,78 +12,81 @@ use crate::flags::{self, DryRun};
 use crate::locate;
 use crate::session::Session;
 
-/// Take back changes.
+/// Revert changes of one object, of a commit, or since a time.
 ///
-/// Of one object: the last change, the last few (--steps), or everything since a revision (--to-revision). It is a new change, through the same
-/// rules, so that it can be undone as well.
+/// For one object: reverts the last change, the last changes (--steps), or all changes since a revision (--to-revision).
 ///
-/// Of many objects at once: everything that one commit did (--revision), or everything that was done after a time (--after), by
-/// somebody (--user), with a program (--manager), to some types, with some labels. What was made is deleted, what was deleted is restored, what
-/// was changed is set back; all in one commit. A field that has been changed again since is a conflict, unless --force.
+/// For many objects: reverts what one commit changed (--revision), or all changes after a time (--after), of one user
+/// (--by-user), of one field manager (--by-manager), of some types or labels. Created objects are deleted, deleted objects
+/// are restored, changed fields get their old values, all in one transaction. A field that has been changed again since is a
+/// conflict, unless --force is set.
+///
+/// An undo is validated as any other change, is recorded in the history, and can be undone itself. Reverted fields return
+/// to the field managers that owned them before.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// TYPE NAME or TYPE/NAME; with --revision or --after only TYPE[,TYPE…]
+    /// TYPE NAME or TYPE/NAME; with --revision or --after: TYPE[,TYPE…]
     #[arg(value_name = "TYPE NAME | TYPE/NAME")]
     words: Vec<String>,
 
-    /// Make it what it was right after this revision.
+    /// Return to the state of this revision.
     #[arg(long, value_name = "REVISION", conflicts_with_all = ["steps", "revision", "after"])]
     to_revision: Option<String>,
 
-    /// Take back the last so many changes.
+    /// Number of changes to revert.
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["revision", "after"])]
     steps: Option<u64>,
 
-    /// Take back everything that the commit of this revision did.
+    /// Revert everything that the commit of this revision changed.
     #[arg(long, value_name = "REVISION", conflicts_with = "after")]
     revision: Option<String>,
 
-    /// Take back everything that was done after this time or revision.
+    /// Revert all changes after this time (2026-11-10T09:00:00Z, 2h) or revision.
     #[arg(long, value_name = "TIME|REVISION")]
     after: Option<String>,
 
-    /// With --after: only what this user did.
+    /// With --after: changes of this user.
     #[arg(long = "by-user", value_name = "USER", requires = "after")]
     by_user: Option<String>,
 
-    /// With --after: only what was done with this program.
+    /// With --after: changes of this field manager.
     #[arg(long = "by-manager", value_name = "NAME", requires = "after")]
     by_manager: Option<String>,
 
-    /// With --after: only objects with these labels.
+    /// With --after: label selector, such as app=web.
     #[arg(long, short = 'l', value_name = "LABELS", requires = "after")]
     selector: Option<String>,
 
-    /// With --after: in all namespaces.
+    /// With --after: all namespaces.
     #[arg(long, short = 'A', requires = "after")]
     all_namespaces: bool,
 
-    /// Leave out types whose past reaches not far enough back, instead of taking nothing back.
+    /// Skip types whose history does not reach back far enough, instead of failing.
     #[arg(long)]
     skip_forgotten: bool,
 
-    /// Set back fields that somebody else has changed since, too.
+    /// Revert fields that have been changed again since, too.
     #[arg(long)]
     force: bool,
 
     #[command(flatten)]
     dry_run: DryRun,
 
-    /// Why, for the history.
+    /// Reason for the change, shown in the history.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane undo kettle whistler -n kitchen                  its last change
-  groundplane undo kettle whistler --to-revision 458752
-  groundplane undo --revision 524287 --dry-run=server          what taking back that commit would do
-  groundplane undo --revision 524287 --message \"wrong row\"
-  groundplane undo configmaps --after 2h --by-user eve -A";
+  groundplane create configmap settings --from-literal=limit=3
+  groundplane label configmap settings tier=front
+  groundplane undo configmap settings                    removes the label
+  groundplane undo configmaps --after 2h --dry-run=server
+  groundplane history configmap settings                 lists its revisions";
 
-/// Takes back.
+/// Reverts.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     match arguments.revision.is_some() || arguments.after.is_some() {
         true => of_many(&arguments, session).await,
@@ -93,8 +96,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 
 async fn of_objects(arguments: &Arguments, session: &mut Session) -> Result<(), Failure> {
     if arguments.words.is_empty() {
-        return Err(Failure::usage("undo what?")
-            .hint("TYPE NAME for the last change of an object, --revision R for everything a commit did"));
+        return Err(Failure::usage("name an object, or use --revision or --after")
+            .hint("\"groundplane undo TYPE NAME\" reverts the last change of an object; \"groundplane undo --help\" has examples"));
     }
     let client = session.client().await?;
     let mut failures = Vec::new();
@@ -122,7 +125,7 @@ async fn of_objects(arguments: &Arguments, session: &mut Session) -> Result<(), 
             }
             Err(failure) if failure.is_not_found() && before.is_err() => {
                 failures.push(failure.hint(format!(
-                    "if it was deleted: groundplane restore {} {}",
+                    "if it was deleted, restore it: groundplane restore {} {}",
                     place.resource.full_name(),
                     place.name
                 )));
@@ -179,11 +182,14 @@ async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Fai
         .query("diff", "true")
         .json(&body);
     let answer = client.value(&ask).await.map_err(|failure| {
-        let is_forgotten =
-            failure.refusal().is_some_and(|refusal| refusal.message().contains("skipForgotten"));
-        match is_forgotten {
-            true => failure.hint("--skip-forgotten takes back the rest"),
-            false => failure.without("transactions"),
+        let says = |text: &str| failure.refusal().is_some_and(|refusal| refusal.message().contains(text));
+        if says("skipForgotten") {
+            failure.hint("--skip-forgotten reverts the other types")
+        } else if says("spec.undo: no change matches") {
+            Failure::other("nothing to undo: no change matches")
+                .hint("\"groundplane activity\" lists changes, \"groundplane history TYPE NAME\" those of an object")
+        } else {
+            failure.without("transactions")
         }
     })?;
     let status = &answer["status"];
@@ -193,9 +199,7 @@ async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Fai
             "" => text("resource").to_owned(),
             group => format!("{}.{group}", text("resource")),
         };
-        session
-            .console
-            .warn(&format!("{name} are left out: their past is kept from {} on", text("keptFrom")));
+        session.console.warn(&format!("skipping {name}: history is kept since {}", text("keptFrom")));
     }
     plan::show(status, session)?;
     summarize(status, arguments, session)
@@ -205,17 +209,20 @@ fn summarize(status: &Value, arguments: &Arguments, session: &mut Session) -> Re
     let items = status["items"].as_array().map_or(0, Vec::len);
     if status["refused"] == true {
         session.console.flush()?;
-        let mut failures: Vec<Failure> = crate::commands::apply::failed_items(status, &[]);
-        failures.push(Failure::Bare(format!("{} of {items} objects can't be set back", failures.len())));
+        let mut failures: Vec<Failure> = crate::commands::apply::failed_items(status);
+        failures.push(Failure::Bare(format!(
+            "{} of {items} objects can't be reverted; nothing was changed",
+            failures.len()
+        )));
         return Err(Failure::Several(failures));
     }
     let objects = if items == 1 { "object" } else { "objects" };
     let line = match arguments.dry_run.is_real() {
         true => format!(
-            "{items} {objects} set back in one commit (revision {})",
+            "{items} {objects} reverted in one commit (revision {})",
             status["revision"].as_str().unwrap_or("")
         ),
-        false => format!("{items} {objects} would be set back in one commit"),
+        false => format!("{items} {objects} would be reverted in one commit"),
     };
     session.console.say(&line);
     Ok(())

@@ -9,18 +9,18 @@ use crate::failure::Failure;
 use crate::print::Output;
 use crate::session::Session;
 
-/// Show the version of this program and of the server.
+/// Print the client and server version.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane version\n  groundplane version --client\n  groundplane version -o json"
 )]
 pub struct Arguments {
-    /// Only that of this program; no server is asked.
+    /// Print the client version only, without a request to the server.
     #[arg(long)]
     client: bool,
 
-    /// The form: json or yaml.
-    #[arg(long, short, value_name = "FORM", value_parser = ["json", "yaml"])]
+    /// Output format: json or yaml.
+    #[arg(long, short, value_name = "FORMAT", value_parser = ["json", "yaml"])]
     output: Option<String>,
 }
 

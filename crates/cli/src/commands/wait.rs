@@ -15,9 +15,9 @@ use crate::manifests::FileFlags;
 use crate::print;
 use crate::session::Session;
 
-/// Wait until objects are as they should be.
+/// Wait for a condition of objects.
 ///
-/// Several --for have to hold one after the other. Exit code: 0 when all of it holds, 1 when the time is up.
+/// Several --for are waited for one after the other. Exit code: 0 when all conditions are met, 1 on timeout.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -31,29 +31,28 @@ pub struct Arguments {
     #[command(flatten)]
     selection: Selection,
 
-    /// All objects of the type, in the namespace.
+    /// All objects of the type in the namespace.
     #[arg(long)]
     all: bool,
 
-    /// create, delete, condition=NAME[=VALUE], or jsonpath='{PATH}'[=VALUE].
+    /// Condition: create, delete, condition=NAME[=VALUE], or jsonpath='{PATH}'[=VALUE].
     #[arg(long = "for", value_name = "WHAT", required = true)]
     conditions: Vec<String>,
 
-    /// How long; 0 to look once, a negative time for a week.
+    /// Time to wait, such as 30s; 0 checks once, a negative time waits for a week.
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     timeout: String,
 
-    /// The form: name, json, yaml, jsonpath=TEMPLATE.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: name, json, yaml, jsonpath=TEMPLATE.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane wait --for=condition=Ready rack/r1
-  groundplane wait --for=jsonpath='{.status.boiling}'=true kettle/whistler --timeout=5m
-  groundplane wait --for=delete kettle/whistler
-  groundplane wait --for=create crd/kettles.example.com";
+  groundplane wait racks --all --for=condition=Ready --timeout=5m
+  groundplane wait namespace/default --for=jsonpath='{.status.phase}'=Active
+  groundplane wait crd --all --for=condition=Established";
 
 /// What is waited for.
 enum Condition {
@@ -71,7 +70,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let timeout = match arguments.timeout.strip_prefix('-') {
         Some(_) => Duration::from_secs(7 * 24 * 3600),
         None => flags::duration(&arguments.timeout).ok_or_else(|| {
-            Failure::usage(format!("--timeout {}: write a time such as 30s", arguments.timeout))
+            Failure::usage(format!("--timeout {}: use a duration such as 30s", arguments.timeout))
         })?,
     };
     let conditions: Vec<Condition> =

@@ -5,27 +5,28 @@ use clap::Command;
 use super::{about, below, commands, flag, global_options, help, own_options, usage};
 
 const HEAD: &str = "\
-<!-- Made from the commands' own declarations by `cargo xtask docs`: change those. -->
+<!-- Generated from the command definitions by `cargo xtask docs`. Do not edit. -->
 
 # The command line
 
-`groundplane` is server and client in one file: `groundplane serve` runs the control plane, every other command speaks with
-one over its public API. What kubectl has too, flags, output and messages, is as kubectl has it.
+`groundplane` is server and client in one binary. `groundplane serve` runs the control plane; client commands use its
+public API. Commands that kubectl has, too, have the same flags, output and messages.
 
-**Which server:** `--kubeconfig`, else `GROUNDPLANE_KUBECONFIG`, else `KUBECONFIG` (several files, parted by colons), else
-`admin.kubeconfig` in the default data folder of `groundplane serve`.
+**Server:** the kubeconfig is `--kubeconfig`, then `GROUNDPLANE_KUBECONFIG`, then `KUBECONFIG` (several files, separated by
+colons), then `admin.kubeconfig` in the default data directory of `groundplane serve`.
 
-**Exit codes:** 0 done, 1 failed, 2 wrong usage; where a command means something else by them, its section says so.
+**Exit codes:** 0 success, 1 failure, 2 wrong usage. Sections of commands list other codes.
 
-**Streams:** data goes to stdout, everything else to stderr. Colours and shortened tables are for terminals alone, and
-`NO_COLOR` turns the colours off. Nobody is asked anything without a terminal.
+**Streams:** data goes to stdout, everything else to stderr. Colors are used on terminals only, and `NO_COLOR` disables
+them. On a terminal, long texts in tables are shortened; names and identifiers never are. Without a terminal, no command
+asks for input.
 
 ";
 
 /// The whole page.
 pub fn page(root: &Command) -> String {
     let mut text = HEAD.to_owned();
-    text += "## Options of all commands\n\n";
+    text += "## Global options\n\n";
     text += &table(global_options(root));
     for (name, command) in commands(root).into_iter().skip(1) {
         text += &format!("\n## {name}\n\n{}\n", paragraphs(&about(command)));
@@ -47,7 +48,7 @@ pub fn page(root: &Command) -> String {
 }
 
 fn table(options: Vec<(String, String)>) -> String {
-    let mut text = "| option | means |\n| --- | --- |\n".to_owned();
+    let mut text = "| option | description |\n| --- | --- |\n".to_owned();
     for (flag, help) in options {
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         text += &format!(

@@ -86,9 +86,10 @@ impl Access {
 
 fn unknown_server(kubeconfig: &Kubeconfig) -> Failure {
     let looked: Vec<String> = kubeconfig.files.iter().map(|file| file.display().to_string()).collect();
-    let looked = if looked.is_empty() { "nowhere to look".to_owned() } else { looked.join(", ") };
-    Failure::other(format!("no server is known: there is no usable context in {looked}"))
-        .hint("start one with \"groundplane serve\", or name its kubeconfig with --kubeconfig or KUBECONFIG")
+    let looked = if looked.is_empty() { "any kubeconfig".to_owned() } else { looked.join(", ") };
+    Failure::other(format!("no server configured: no usable context in {looked}")).hint(
+        "start a server with \"groundplane serve\", or name a kubeconfig with --kubeconfig or KUBECONFIG",
+    )
 }
 
 fn entry<'a>(entries: &'a [Entry], name: Option<&str>, what: &str) -> Result<Option<&'a Entry>, Failure> {

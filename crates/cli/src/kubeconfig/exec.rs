@@ -23,7 +23,7 @@ pub async fn run(exec: &Value, server: &str) -> Result<Given, Failure> {
     let can_ask = wants_terminal != "Never" && std::io::stdin().is_terminal();
     if wants_terminal == "Always" && !can_ask {
         return Err(Failure::other(format!(
-            "exec plugin \"{program}\" of the kubeconfig has to ask somebody, and there is no terminal"
+            "exec plugin \"{program}\" of the kubeconfig needs a terminal (interactiveMode: Always)"
         )));
     }
     let mut command = tokio::process::Command::new(program);

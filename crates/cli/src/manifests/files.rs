@@ -1,15 +1,18 @@
-//! The texts that `-f` names.
+//! The texts that `-f` and `-k` name.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::FileFlags;
+use super::{FileFlags, kustomize};
 use crate::console::Console;
 use crate::failure::Failure;
 
 /// Every text with its name, in order: files of a folder by their names.
 pub fn read(flags: &FileFlags, console: &mut Console) -> Result<Vec<(String, String)>, Failure> {
     let mut texts = Vec::new();
+    if let Some(folder) = &flags.kustomize {
+        texts.push((format!("kustomization {folder}"), kustomize::render(folder)?));
+    }
     for name in &flags.filenames {
         if name == "-" {
             let mut bytes = Vec::new();
@@ -21,7 +24,7 @@ pub fn read(flags: &FileFlags, console: &mut Console) -> Result<Vec<(String, Str
             continue;
         }
         if name.starts_with("http://") || name.starts_with("https://") {
-            return Err(Failure::usage(format!("{name} is an address, and only files are read"))
+            return Err(Failure::usage(format!("-f {name}: URLs are not downloaded"))
                 .hint(format!("curl --fail --silent {name} | groundplane apply -f -")));
         }
         let path = Path::new(name);
@@ -58,15 +61,16 @@ pub fn read(flags: &FileFlags, console: &mut Console) -> Result<Vec<(String, Str
 fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         Failure::other(format!(
-            "error parsing {name}: it is not UTF-8 from byte {} on",
+            "error parsing {name}: invalid UTF-8 at byte {}",
             error.utf8_error().valid_up_to()
         ))
     })
 }
 
 fn walk(folder: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed =
-        |error: std::io::Error| Failure::other(format!("reading the folder {}: {error}", folder.display()));
+    let failed = |error: std::io::Error| {
+        Failure::other(format!("reading the directory {}: {error}", folder.display()))
+    };
     let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(failed)?.collect();
     let mut paths: Vec<PathBuf> = entries.map_err(failed)?.into_iter().map(|entry| entry.path()).collect();
     paths.sort();

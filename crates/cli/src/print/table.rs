@@ -95,10 +95,8 @@ impl Table {
         for row in &self.rows {
             lines.push(row.texts(&shown, resource, options));
         }
-        let layout = options.width.filter(|_| !options.wide).map_or(tabs::TABLE, |width| {
-            let whole = usize::from(options.with_namespace) + usize::from(options.first.is_some()) + 1;
-            fit::cut(&mut lines, width, whole)
-        });
+        let width = options.width.filter(|_| !options.wide);
+        let layout = width.map_or(tabs::TABLE, |width| fit::cut(&mut lines, width));
         let text: String = lines.iter().map(|cells| cells.join("\t") + "\n").collect();
         // The last line break belongs to no line.
         tabs::lay_out(&text, layout, widths)

@@ -137,5 +137,5 @@ fn an_edit_is_written_or_cancelled() {
     assert_eq!(edit("true").0, "Edit cancelled, no changes made.\n");
     assert_eq!(edit(": > $1").0, "Edit cancelled, no changes made.\n");
     let (_, said) = edit("grep -q 'immutable: maybe' $1 || echo 'immutable: maybe' >> $1");
-    assert!(said.contains("Edit cancelled, what can't be written is kept in "), "{said}");
+    assert!(said.contains("Edit cancelled, the changes are saved in "), "{said}");
 }

@@ -50,8 +50,8 @@ fn the_default_data_folder_is_looked_into_last() {
     let missing = run();
     let said = String::from_utf8(missing.stderr).unwrap();
     assert!(!missing.status.success());
-    assert!(said.starts_with("error: no server is known: there is no usable context in "), "{said}");
-    assert!(said.contains("hint: start one with \"groundplane serve\""), "{said}");
+    assert!(said.starts_with("error: no server configured: no usable context in "), "{said}");
+    assert!(said.contains("hint: start a server with \"groundplane serve\""), "{said}");
     std::fs::copy(ground.server.kubeconfig(), folder.join("admin.kubeconfig")).unwrap();
     assert!(String::from_utf8(run().stdout).unwrap().contains("namespace/default\n"));
 }
@@ -94,7 +94,7 @@ fn a_server_that_is_not_there_is_told_with_a_next_step() {
     );
     assert!(told.err.contains("hint: ") && told.code == 1, "{told:?}");
     let told = ground.told("serve --server https://127.0.0.1:1");
-    assert!(told.code == 2 && told.err.contains("--server means nothing here"), "{told:?}");
+    assert!(told.code == 2 && told.err.contains("--server is for client commands"), "{told:?}");
 }
 
 #[test]

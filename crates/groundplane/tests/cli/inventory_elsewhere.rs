@@ -71,7 +71,7 @@ fn what_only_ours_can_do_is_said_plainly() {
     std::fs::write(&file, "name,spec.displayName\noz,Oz\n").unwrap();
     let told = milo.told(&["import", file.to_str().unwrap(), "--yes"]);
     assert_eq!(told.code, 1, "{told:?}");
-    assert!(told.err.contains("this server has no transactions"), "{told:?}");
+    assert!(told.err.contains("this server does not support transactions"), "{told:?}");
 }
 
 /// A plain API server with the demo fleet: it selects by nothing but names, and knows no questions.

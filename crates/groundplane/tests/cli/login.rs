@@ -167,7 +167,7 @@ async fn somebody_logs_in_with_a_code_and_tokens_are_refreshed() {
     let code = login.wait_for(r"enter the code ([A-Z]{4}-[A-Z]{4})\n");
     assert!(issuer.turn_down(&code));
     let (text, code) = login.end();
-    assert!(code == 1 && text.contains("turned down"), "{text}");
+    assert!(code == 1 && text.contains("the login was denied"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -176,7 +176,7 @@ async fn nobody_is_asked_without_a_terminal() {
     let ground = ground(&issuer).await;
     for flow in ["", "--device"] {
         let told = ground.told(&format!("login --issuer {} {flow}", issuer.url()));
-        assert!(told.code == 1 && told.err.contains("needs somebody at a terminal"), "{told:?}");
+        assert!(told.code == 1 && told.err.contains("login needs a terminal"), "{told:?}");
     }
     let told = ground.told(&format!("credential --issuer {}", issuer.url()));
     assert!(told.code == 1 && told.err.contains("nobody is logged in"), "{told:?}");

@@ -233,14 +233,32 @@ fn no_colour_is_shown_where_none_is_wanted() {
 }
 
 #[test]
-fn tables_fit_the_terminal() {
+fn names_and_labels_are_never_cut_and_sentences_are() {
     let ground = kitchen();
-    for columns in [40, 60, 100] {
+    for columns in [20, 40, 60] {
         let (text, _) = shown(&ground, "get kettles -n kitchen --show-labels", columns, true);
-        assert!(text.lines().all(|line| line.chars().count() <= usize::from(columns)), "{columns}: {text}");
-        assert!(text.contains("whistler"), "{text}");
+        assert!(text.contains("whistler") && text.contains("app=tea,tier=front"), "{columns}: {text}");
+        assert!(!text.contains('…'), "{columns}: {text}");
     }
-    assert!(ground.run("get kettles -n kitchen --show-labels").contains("app=tea,tier=front"));
+    ground.run("create cm long --from-literal=a=1 -n kitchen --message 'a reason that takes many words and does not fit'");
+    let (text, _) = shown(&ground, "history cm long -n kitchen -o wide", 300, true);
+    assert!(text.contains("does not fit"), "{text}");
+    let (text, _) = shown(&ground, "history cm long -n kitchen", 80, true);
+    assert!(text.contains("a reason that") && text.contains('…'), "{text}");
+}
+
+#[test]
+fn help_is_wrapped_at_the_width_of_the_terminal() {
+    let ground = Ground::fresh();
+    for line in ["--help", "apply --help", "undo --help", "get -h", "auth machine-account --help"] {
+        let (text, code) = shown(&ground, line, 80, true);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(code == 0 && longest <= 80, "{line}: {longest} columns\n{text}");
+    }
+    let (text, _) = shown(&ground, "--help", 80, true);
+    for heading in ["Basic commands:", "Inventory and design:", "Server administration:"] {
+        assert!(text.contains(heading), "{text}");
+    }
 }
 
 #[test]
@@ -251,5 +269,5 @@ fn nobody_is_asked_without_a_terminal() {
     assert_eq!(ground.run("get kettle whistler -n kitchen -o name"), "kettle.example.com/whistler\n");
     let mut command = ground.command(Path::new(GROUNDPLANE), &words("edit kettle whistler -n kitchen"));
     let output = command.env_remove("EDITOR").env_remove("KUBE_EDITOR").output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("there is no terminal to edit on"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("edit needs a terminal"));
 }

@@ -110,7 +110,7 @@ fn a_deleted_object_comes_back() {
     ground.run("delete cm settings");
     let told = ground.told("undo cm settings");
     assert!(
-        told.err.contains("hint: if it was deleted: groundplane restore configmaps settings"),
+        told.err.contains("hint: if it was deleted, restore it: groundplane restore configmaps settings"),
         "{told:?}"
     );
     assert_eq!(ground.run("restore cm settings"), "configmap/settings restored\n");
@@ -131,9 +131,9 @@ fn a_bad_change_of_many_is_undone_as_one() {
     ground.run("apply -f site --message 'in feet'");
     let revision = ground.run("history cm row-17 -o jsonpath={.items[0].revision}");
     let told = ground.told(&format!("undo --revision {revision} --dry-run=server"));
-    assert!(told.err.contains("200 objects would be set back in one commit"), "{}", told.err);
+    assert!(told.err.contains("200 objects would be reverted in one commit"), "{}", told.err);
     let told = ground.told(&format!("undo --revision {revision} --message 'they were in feet'"));
-    assert!(told.code == 0 && told.err.contains("200 objects set back in one commit"), "{}", told.err);
+    assert!(told.code == 0 && told.err.contains("200 objects reverted in one commit"), "{}", told.err);
     assert!(ground.run("get cm -o jsonpath={.items[*].data.height}").split(' ').all(|height| height == "42"));
 }
 
@@ -144,7 +144,7 @@ fn things_are_found_and_history_is_verified() {
     assert_eq!(ground.run("search rack-7 -o name"), "configmap/rack-7\n");
     let table = ground.run("search rack -t cm");
     assert!(table.contains("rack-7"), "{table}");
-    assert_eq!(ground.told("search no-such-thing").err, "nothing found\n");
+    assert_eq!(ground.told("search no-such-thing").err, "no objects found\n");
     assert!(ground.run("audit verify").starts_with("verified: "));
 }
 

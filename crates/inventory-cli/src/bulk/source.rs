@@ -164,7 +164,7 @@ impl Source {
         reading: &mut Reading<'_>,
         session: &mut Session,
     ) -> Result<Vec<Desired>, Failure> {
-        let files = FileFlags { filenames: vec![self.file.clone()], recursive: false };
+        let files = FileFlags { filenames: vec![self.file.clone()], ..FileFlags::default() };
         let mut desired = Vec::new();
         for manifest in files.read(&mut session.console)? {
             let kind = manifest.object["kind"].as_str().unwrap_or("");

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::command_line;
 use super::conflict::{Conflict, Conflicts};
 use super::endpoint::{Changes, Endpoint, describe, describe_type};
 use super::fields::fields_of;
@@ -19,7 +20,7 @@ use crate::status::Status;
 use crate::time::Moment;
 
 /// The manager that owns what was there before anybody owned anything.
-const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+pub(super) const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// Who applies, and how.
 #[derive(Debug, Clone, Copy)]
@@ -88,9 +89,10 @@ impl Endpoint<'_> {
         };
         let live = live.map_or_else(|| Cow::Owned(nothing()), Cow::Borrowed);
         let application = Application { endpoint: *self, ty: self.ty()?, live: &live, applied };
-        let (mut object, managers) = match applier.manager == last_applied::MANAGER {
-            true => application.run_for_kubectl(managers, applier, now)?,
-            false => application.run(managers, applier, now)?,
+        let (mut object, managers) = match applier.manager {
+            last_applied::MANAGER => application.run_for_kubectl(managers, applier, now)?,
+            command_line::MANAGER => application.run_for_groundplane(managers, applier, now)?,
+            _ => application.run(managers, applier, now)?,
         };
         managers.write_into(&mut object);
         Ok(object)
@@ -122,6 +124,24 @@ impl Application<'_> {
         };
         last_applied::refresh(&mut object, self.applied);
         Ok((object, managers))
+    }
+
+    /// `groundplane apply` takes over what other commands of the same user own.
+    fn run_for_groundplane(
+        &self,
+        mut managers: Managers,
+        applier: Applier<'_>,
+        now: Moment,
+    ) -> Result<(Object, Managers), ApplyError> {
+        let endpoint = self.endpoint;
+        let identity =
+            Identity::new(applier.manager, Operation::Apply, endpoint.api_version, endpoint.subresource);
+        // What is not of the type is told by the run.
+        if validate(self.ty, self.applied, Duplicates::Refused).is_ok() {
+            let fields = fields_of(self.ty, self.applied);
+            command_line::take_over(&mut managers, &identity, &fields, self.live);
+        }
+        self.run(managers, applier, now)
     }
 
     fn run(

@@ -140,6 +140,12 @@ impl FieldSet {
         self.nodes = merged;
     }
 
+    /// These fields, and all that they are below of.
+    pub fn with_ancestors(&self) -> FieldSet {
+        let whole = |node: &Node| Node { member: true, below: node.below.with_ancestors(), ..node.clone() };
+        FieldSet { nodes: self.nodes.iter().map(whole).collect() }
+    }
+
     /// The fields in both.
     pub fn intersection(&self, other: &FieldSet) -> FieldSet {
         let mut both = FieldSet::new();

@@ -14,6 +14,12 @@ use crate::time::Moment;
 #[error("failed to update managedFields: {0}")]
 pub struct Untracked(String);
 
+impl Untracked {
+    pub(super) fn new(why: &ApplyError) -> Untracked {
+        Untracked(why.to_string())
+    }
+}
+
 impl Endpoint<'_> {
     /// Writes into `new` who owns its fields, now that `manager` has made it out of `live`, which is `None` when the
     /// object is created.
@@ -38,7 +44,7 @@ impl Endpoint<'_> {
             Some(live) => self.track(managers, live, new, manager, now),
             None => self.track(managers, &self.blank(), new, manager, now),
         };
-        tracked.map_err(|why| Untracked(why.to_string()))?.write_into(new);
+        tracked.map_err(|why| Untracked::new(&why))?.write_into(new);
         Ok(())
     }
 

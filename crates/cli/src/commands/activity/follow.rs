@@ -21,7 +21,7 @@ pub(super) async fn run(
     session: &mut Session,
 ) -> Result<(), Failure> {
     if !matches!(output, Output::Table { .. } | Output::Json) {
-        return Err(Failure::usage("--follow is told in lines: without -o, or with -o json"));
+        return Err(Failure::usage("--follow supports the default format and -o json"));
     }
     let client = session.client().await?;
     let list = client.value(&Ask::get(ACTIVITIES).query("limit", "1")).await;

@@ -1,4 +1,4 @@
-//! The server went away before it said what became of a transaction: it is asked again, by a rehearsal of the same.
+//! The connection broke before the server answered a transaction: a dry run of the same tells whether it was committed.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,12 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// How long a server that went away is waited for, unless --request-timeout says so.
+/// How long to wait for the server, unless --request-timeout is set.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often it is tried.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Finds out whether all objects were committed or none of them was. A rehearsal that would change nothing says that
-/// they were.
+/// Finds out whether all objects were committed or none: after a commit, a dry run changes nothing.
 pub async fn find_out(
     lost: Failure,
     sent: Ask,
@@ -25,7 +24,7 @@ pub async fn find_out(
 ) -> Result<(Vec<Outcome>, String), Failure> {
     let Failure::Noted(lost, _) = lost else { return Err(lost) };
     session.console.say(&format!(
-        "the server went away before it said what became of the {count} objects; it is asked again"
+        "the connection broke before the server answered; checking whether the {count} objects were applied"
     ));
     let Some(answer) = asked_again(&sent.query("dryRun", "All"), session).await? else {
         return Err(unknown(*lost, how, count));
@@ -37,17 +36,17 @@ pub async fn find_out(
         let why = lost.text();
         let why = why.trim_start_matches("error: ").trim_end();
         return Err(Failure::other(format!("nothing was applied: {why}"))
-            .note(format!("{differing} of {count} objects are not as the files say, so the commit was not made (or they were changed since)"))
-            .hint("the server is back: apply again"));
+            .note(format!("{differing} of {count} objects differ from the files: the transaction was not committed (or they were changed since)"))
+            .hint("the server is available again: run the command again"));
     }
     for outcome in &mut outcomes {
         outcome.result = "applied".to_owned();
     }
-    let summary = format!("it is back, and the commit was made: all {count} objects are as the files say");
+    let summary = format!("the transaction was committed: all {count} objects match the files");
     Ok((outcomes, summary))
 }
 
-/// The answer to a question that changes nothing, from a server that may still be starting; `None` if it does not come
+/// The response to a request that changes nothing, from a server that may still be starting; `None` if it does not come
 /// back.
 pub async fn asked_again(ask: &Ask, session: &mut Session) -> Result<Option<Value>, Failure> {
     let client = session.client().await?;
@@ -65,10 +64,10 @@ pub async fn asked_again(ask: &Ask, session: &mut Session) -> Result<Option<Valu
 
 fn unknown(lost: Failure, how: &How<'_>, count: usize) -> Failure {
     lost.note(format!(
-        "all {count} objects were committed or none of them was; which of it is not known until the server is back"
+        "either all {count} objects were applied or none; the server has to be available to tell"
     ))
     .hint(format!(
-        "\"groundplane plan {}\" says then; applying again does no harm in either case",
+        "when it is, \"groundplane plan {}\" shows what is missing; applying again is safe",
         how.files.typed()
     ))
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use http::Method;
 use serde_json::Value;
 
-use super::{How, Outcome, Prepared, tell};
+use super::{How, Outcome, Prepared, conflict, tell};
 use crate::client::{Ask, Client};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -26,11 +26,11 @@ pub async fn apply(
         match apply_one(how, one, &client).await {
             Ok(outcome) => {
                 if !is_silent {
-                    tell(one, &outcome, how, session)?;
+                    tell(&one.manifest, &outcome, how, session)?;
                 }
                 outcomes.push(outcome);
             }
-            Err(failure) => failures.push(one.manifest.shown(failure)),
+            Err(failure) => failures.push(failure),
         }
         if shows_progress {
             let _ = write!(session.console.err, "\r{} of {} applied", at + 1, prepared.len());
@@ -71,7 +71,10 @@ async fn apply_one(how: &How<'_>, one: &Prepared, client: &Client) -> Result<Out
         .query_if("dryRun", how.dry_run.parameter())
         .message(how.message)
         .body("application/apply-patch+yaml", krm::encode::to_json(&one.manifest.object));
-    let object = client.value(&ask).await.map_err(|failure| explained(failure, source))?;
+    let object = match client.value(&ask).await {
+        Ok(object) => object,
+        Err(failure) => return Err(explained(failure, one, client).await),
+    };
     let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
     let result = match &before {
         None => "created",
@@ -93,15 +96,18 @@ fn is_same(before: &Value, after: &Value) -> bool {
     plain(before) == plain(after)
 }
 
-/// A conflict with what to do about it; anything else with the file it was read from.
-pub fn explained(failure: Failure, source: &str) -> Failure {
-    let conflict =
+/// A conflict with who owns the fields; anything else with the file it was read from.
+async fn explained(failure: Failure, one: &Prepared, client: &Client) -> Failure {
+    let refusal =
         failure.refusal().filter(|refusal| refusal.reason() == "Conflict" && refusal.causes().count() > 0);
-    match conflict.map(|refusal| refusal.message().to_owned()) {
-        Some(message) => Failure::other(message).hint(
-            "somebody else looks after these fields; leave them out of the file, agree on their values, or take them over \
-             with --force-conflicts",
-        ),
-        None => failure.during(&format!("error when applying \"{source}\"")),
+    match refusal.cloned() {
+        Some(refusal) => {
+            let causes: Vec<Value> = refusal.causes().cloned().collect();
+            let failure = one.manifest.located(Failure::other(refusal.message()), &refusal);
+            conflict::explain(failure, &causes, one, client).await
+        }
+        None => one
+            .manifest
+            .shown(failure.during(&format!("error when applying \"{}\"", one.manifest.source.name))),
     }
 }

@@ -1,4 +1,4 @@
-//! Finding for each object where it belongs, before anything is sent.
+//! Resolves the resource, namespace and name of each object before anything is sent.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! All objects in one commit.
+//! All objects in one transaction.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{How, Outcome, Prepared, broken_off};
-use crate::client::Ask;
+use super::{How, Outcome, Prepared, broken_off, conflict};
+use crate::client::{Ask, Client};
 use crate::failure::{Failure, Refusal};
 use crate::session::Session;
 
-/// How long a transaction may take before somebody who waits is told that it goes on.
+/// How long a transaction may take before progress is shown.
 const LONG: Duration = Duration::from_millis(800);
 
 /// Applies all objects in one transaction.
@@ -32,16 +32,18 @@ pub async fn apply(
         Err(failure) if failure.is_unanswered() => {
             return broken_off::find_out(failure, ask, how, prepared.len(), session).await;
         }
-        answered => answered.map_err(|failure| located(failure, prepared))?,
+        Err(failure) => return Err(located(failure, prepared, &client).await),
+        Ok(answer) => answer,
     };
     let status = &answer["status"];
     if status["refused"] == true {
-        return Err(Failure::all(failed_items(status, prepared)).err().unwrap_or(Failure::Exit(1)));
+        let failures = failed_applies(status, prepared, &client).await;
+        return Err(Failure::all(failures).err().unwrap_or(Failure::Exit(1)));
     }
     Ok((outcomes(status), summary(status, prepared.len(), how)))
 }
 
-/// What became of each item.
+/// The result of each item.
 pub fn outcomes(status: &Value) -> Vec<Outcome> {
     let items = status["items"].as_array().into_iter().flatten();
     let outcome = |item: &Value| Outcome {
@@ -75,7 +77,7 @@ fn summary(status: &Value, count: usize, how: &How<'_>) -> String {
         .collect();
     let revision = status["revision"].as_str().unwrap_or("");
     if parts.len() <= 1 && number("unchanged") > 0 {
-        return format!("{count} objects, all of them as they should be: nothing was changed");
+        return format!("{count} objects unchanged");
     }
     match how.dry_run.is_real() {
         true => format!("{count} objects in one commit (revision {revision}): {}", parts.join(", ")),
@@ -83,7 +85,7 @@ fn summary(status: &Value, count: usize, how: &How<'_>) -> String {
     }
 }
 
-/// Waits for an answer; who looks at a terminal sees that it goes on.
+/// Waits for an answer, and shows progress on a terminal.
 pub async fn waited_for<T>(
     asked: impl Future<Output = Result<T, Failure>>,
     count: usize,
@@ -106,15 +108,15 @@ pub async fn waited_for<T>(
             Err(_) => {
                 has_told = true;
                 let seconds = begun.elapsed().as_secs();
-                let _ = write!(session.console.err, "\r{count} objects are being applied, {seconds} s");
+                let _ = write!(session.console.err, "\rapplying {count} objects, {seconds} s");
                 let _ = session.console.err.flush();
             }
         }
     }
 }
 
-/// A refused transaction, object by object, each with the line that is to blame.
-fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
+/// A rejected transaction, object by object, each with the line of the fault.
+async fn located(failure: Failure, prepared: &[Prepared], client: &Client) -> Failure {
     let Some(refusal) = failure.refusal() else { return failure };
     let mut failures: Vec<(usize, Vec<Value>)> = Vec::new();
     for cause in refusal.causes() {
@@ -130,8 +132,9 @@ fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
         return failure;
     }
     let count = failures.len();
-    let told = failures.into_iter().filter_map(|(index, causes)| {
-        let one = prepared.get(index)?;
+    let mut told: Vec<Failure> = Vec::new();
+    for (index, causes) in failures {
+        let Some(one) = prepared.get(index) else { continue };
         let named = [&one.name, &format!("{}/{}", one.namespace.as_deref().unwrap_or(""), one.name)]
             .map(|name| format!("{} {name}: ", one.resource.kind));
         let lines = causes.iter().map(|cause| {
@@ -146,9 +149,9 @@ fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
         let line = format!("{}: {}", one.manifest.name(), lines.collect::<Vec<_>>().join("; "));
         let refusal =
             Refusal { status: json!({"details": {"causes": causes}, "message": line}), during: None };
-        Some(one.manifest.located(Failure::other(line), &refusal))
-    });
-    let mut told: Vec<Failure> = told.collect();
+        let failure = one.manifest.located(Failure::other(line), &refusal);
+        told.push(conflict::explain(failure, &causes, one, client).await);
+    }
     told.push(Failure::Bare(format!(
         "{count} of {} objects can't be applied; nothing was changed",
         prepared.len()
@@ -156,20 +159,34 @@ fn located(failure: Failure, prepared: &[Prepared]) -> Failure {
     Failure::Several(told)
 }
 
-/// The failing items of a rehearsal.
-pub fn failed_items(status: &Value, prepared: &[Prepared]) -> Vec<Failure> {
+/// The failing items of a dry run.
+pub fn failed_items(status: &Value) -> Vec<Failure> {
+    failed(status).map(refused).collect()
+}
+
+/// The same for items that apply objects: each with its lines, and with the owners of fields in conflict.
+pub async fn failed_applies(status: &Value, prepared: &[Prepared], client: &Client) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for item in failed(status) {
+        let index = item["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+        let Some(one) = index.and_then(|index| prepared.get(index)) else {
+            failures.push(refused(item));
+            continue;
+        };
+        let failure = one.manifest.shown(refused(item).during(&names(item)));
+        let causes = item["error"]["details"]["causes"].as_array().map_or(&[][..], Vec::as_slice);
+        failures.push(conflict::explain(failure, causes, one, client).await);
+    }
+    failures
+}
+
+fn failed(status: &Value) -> impl Iterator<Item = &Value> {
     let items = status["items"].as_array().into_iter().flatten();
-    items
-        .filter(|item| item["result"] == "failed")
-        .map(|item| {
-            let failure = Failure::Server(Box::new(Refusal { status: item["error"].clone(), during: None }));
-            let index = item["index"].as_u64().and_then(|index| usize::try_from(index).ok());
-            match index.and_then(|index| prepared.get(index)) {
-                Some(one) => one.manifest.shown(failure.during(&names(item))),
-                None => failure,
-            }
-        })
-        .collect()
+    items.filter(|item| item["result"] == "failed")
+}
+
+fn refused(item: &Value) -> Failure {
+    Failure::Server(Box::new(Refusal { status: item["error"].clone(), during: None }))
 }
 
 fn names(item: &Value) -> String {

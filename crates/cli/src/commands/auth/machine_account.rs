@@ -21,25 +21,27 @@ use crate::session::Session;
 
 const GROUP_VERSION: &str = "iam.miloapis.com/v1alpha1";
 
-/// Give a program an account of its own, and a kubeconfig that signs in with it.
+/// Create a machine account, a key for it, and a kubeconfig that uses it.
 ///
-/// Makes the MachineAccount unless it is there, and a new key for it. The private half of the key is made here, is sent to nobody, and stands in the one file that is written, which only you can read. It can't be had again: lost, it is replaced by deleting the key and making another.
+/// Creates the MachineAccount if it does not exist, and a new MachineAccountKey. The private key is generated locally, is never
+/// sent to the server, and is stored only in the kubeconfig that is written, with mode 0600. A lost key can't be recovered:
+/// delete its MachineAccountKey and create another.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane auth machine-account ci --to ci.kubeconfig\n  groundplane auth machine-account ci --to ci.kubeconfig --valid-for 2160h -n kitchen\n  \
-    groundplane auth machine-account ci --to ci.kubeconfig --project web\n  kubectl --kubeconfig ci.kubeconfig auth whoami\n  groundplane get machineaccountkeys\n  \
-    groundplane delete machineaccountkey ci-x7k2p                it counts no more from the next request on"
+    after_help = "Examples:\n  groundplane auth machine-account ci --to ci.kubeconfig --valid-for 2160h\n  \
+    groundplane --kubeconfig ci.kubeconfig auth whoami\n  \
+    groundplane get machineaccountkeys             delete one to revoke it"
 )]
 pub struct MachineAccount {
-    /// What the account is called.
+    /// Name of the account.
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The kubeconfig to write; a file of this name must not be there.
+    /// Kubeconfig to write. The file must not exist.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
 
-    /// For how long the key is good, as in 2160h; until it is deleted unless said.
+    /// Lifetime of the key, such as 2160h. By default it does not expire.
     #[arg(long, value_name = "TIME")]
     valid_for: Option<String>,
 }
@@ -58,8 +60,10 @@ pub async fn run(arguments: &MachineAccount, session: &mut Session) -> Result<()
     match written {
         Ok(address) => {
             let to = arguments.to.display();
-            session.console.say(&format!("{to} signs in as {address}."));
-            session.console.say("It may do nothing until a PolicyBinding or a RoleBinding says so.");
+            session.console.say(&format!("{to} authenticates as {address}."));
+            session
+                .console
+                .say("The account has no permissions until a PolicyBinding or a RoleBinding grants some.");
             Ok(())
         }
         Err(failure) => {
@@ -157,7 +161,7 @@ async fn kubeconfig(
 fn end_of(text: &str) -> Result<String, Failure> {
     let time = flags::duration(text).filter(|time| !time.is_zero());
     let time =
-        time.ok_or_else(|| Failure::usage(format!("--valid-for {text}: write a time such as 2160h")))?;
+        time.ok_or_else(|| Failure::usage(format!("--valid-for {text}: use a duration such as 2160h")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(now.saturating_add(time).as_secs()).unwrap_or(i64::MAX);
     Ok(Moment::of_seconds(seconds).to_string())
@@ -171,7 +175,7 @@ fn new_file(path: &Path) -> Result<File, Failure> {
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     let failure = Failure::other(format!("writing {}: {error}", path.display()));
     match error.kind() {
-        std::io::ErrorKind::AlreadyExists => failure.hint("give a name that no file has: --to FILE"),
+        std::io::ErrorKind::AlreadyExists => failure.hint("choose a file that does not exist: --to FILE"),
         _ => failure,
     }
 }

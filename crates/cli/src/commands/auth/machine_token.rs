@@ -18,22 +18,23 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// A client asks for the next token this much before one ends.
 const EARLY: u64 = 60;
 
-/// Sign a token with the key of a machine account. Asks nobody anything.
+/// Print a token that is signed with the key of a machine account.
 ///
-/// The credentials are in a file, or in the variable GROUNDPLANE_MACHINE_CREDENTIALS. Where a kubeconfig runs it, it prints an ExecCredential; else the token alone.
+/// Reads the credentials from a file or from GROUNDPLANE_MACHINE_CREDENTIALS, and sends no request. Prints an ExecCredential when
+/// it is run by a kubeconfig (exec), otherwise the token.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane auth machine-token --credentials ci.json\n  \
-    groundplane get secret ci-key -o 'jsonpath={.data.credentials\\.json}' | base64 -d | groundplane auth machine-token --credentials -")]
+    groundplane auth machine-token --credentials ci.json --valid-for 5m")]
 pub struct MachineToken {
-    /// A file with the credentials; - for what is read in.
+    /// File with the credentials, or - for stdin.
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
 
-    /// For how long the token is good; an hour at most.
+    /// Lifetime of the token, up to 1h.
     #[arg(long, value_name = "TIME", default_value = "15m")]
     valid_for: String,
 
-    /// For whom it is, where the credentials do not say it.
+    /// Audience of the token, if the credentials name none.
     #[arg(long, value_name = "NAME")]
     audience: Option<String>,
 }
@@ -42,10 +43,7 @@ pub struct MachineToken {
 pub fn run(arguments: &MachineToken, session: &mut Session) -> Result<(), Failure> {
     let life = flags::duration(&arguments.valid_for).filter(|life| !life.is_zero() && *life <= LONGEST);
     let life = life.ok_or_else(|| {
-        Failure::usage(format!(
-            "--valid-for {}: write a time such as 15m, an hour at most",
-            arguments.valid_for
-        ))
+        Failure::usage(format!("--valid-for {}: use a duration such as 15m, up to 1h", arguments.valid_for))
     })?;
     let credentials = read(arguments.credentials.as_deref())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -79,15 +77,15 @@ fn read(file: Option<&std::path::Path>) -> Result<Value, Failure> {
         None => match std::env::var(CREDENTIALS) {
             Ok(text) => (Ok(text), CREDENTIALS.to_owned()),
             Err(_) => {
-                return Err(Failure::usage("no credentials are given")
-                    .hint(format!("--credentials FILE, or the variable {CREDENTIALS}")));
+                return Err(Failure::usage("no credentials given")
+                    .hint(format!("use --credentials FILE, or set {CREDENTIALS}")));
             }
         },
     };
     let text = Zeroizing::new(text.map_err(|error| Failure::other(format!("reading {from}: {error}")))?);
     let no_credentials = || {
-        Failure::other(format!("{from} holds no credentials of a machine account"))
-            .hint("groundplane auth machine-account NAME --to FILE makes a kubeconfig that has them")
+        Failure::other(format!("{from}: not the credentials of a machine account"))
+            .hint("\"groundplane auth machine-account NAME --to FILE\" creates a kubeconfig with credentials")
     };
     let value: Value = serde_json::from_str(&text).map_err(|_| no_credentials())?;
     let is_one =

@@ -50,8 +50,9 @@ pub fn token(
     let text = |field: &str| credentials[field].as_str().unwrap_or_default();
     let audience = audience.unwrap_or_else(|| text("audience"));
     if audience.is_empty() {
-        return Err(Failure::usage("the credentials do not say for whom the token is")
-            .hint("--audience NAME; a server's is what it was started with as --service-account-issuer"));
+        return Err(Failure::usage("the credentials name no audience").hint(
+            "use --audience NAME; for a Groundplane server it is the value of --service-account-issuer",
+        ));
     }
     let signer = Signer::from_pem(text("private_key")).ok_or_else(|| {
         Failure::other(

@@ -11,40 +11,40 @@ use crate::failure::Failure;
 use crate::print::Output;
 use crate::session::Session;
 
-/// Tell which grants allow something, or what would allow it.
+/// Explain which bindings allow an action, or what would allow it.
 ///
-/// Exit code: 0 when it is allowed, 1 when it is not.
+/// Exit code: 0 when the action is allowed, 1 when not.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane auth why delete racks\n  groundplane auth why get projects/web\n  \
-    groundplane auth why list secrets -n kitchen --user eve@example.com"
+    groundplane auth why list secrets -n default --user eve@example.com"
 )]
 pub struct Why {
-    /// What is to be done.
+    /// Verb, such as get, list, create, update, patch or delete.
     verb: String,
 
     /// TYPE, TYPE/NAME or /PATH
     #[arg(value_name = "TYPE[/NAME] | /PATH")]
     what: String,
 
-    /// Somebody else, by the name they sign in with.
+    /// Explain the permissions of this user instead of your own.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 
-    /// A group that somebody is in; may be given again.
+    /// With --user: a group of that user. Can be repeated.
     #[arg(long = "group", value_name = "NAME")]
     groups: Vec<String>,
 
-    /// A part of the object, such as status.
+    /// Subresource, such as status.
     #[arg(long, value_name = "NAME", default_value = "")]
     subresource: String,
 
-    /// In all namespaces.
+    /// All namespaces.
     #[arg(long, short = 'A')]
     all_namespaces: bool,
 
-    /// The form: json or yaml.
-    #[arg(long, short, value_name = "FORM")]
+    /// Output format: json or yaml.
+    #[arg(long, short, value_name = "FORMAT")]
     output: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub async fn run(why: &Why, session: &mut Session) -> Result<(), Failure> {
         groups.push("system:authenticated".to_owned());
         spec["groups"] = json!(groups);
     } else if !why.groups.is_empty() {
-        return Err(Failure::usage("--group is said of somebody: give --user too"));
+        return Err(Failure::usage("--group needs --user"));
     }
     let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "AccessExplanation", "spec": spec});
     let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/accessexplanations").json(&body);

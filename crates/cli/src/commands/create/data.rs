@@ -10,19 +10,19 @@ use crate::failure::Failure;
 /// Where entries come from.
 #[derive(clap::Args, Debug)]
 pub struct Data {
-    /// Its name.
+    /// Name of the object.
     #[arg(value_name = "NAME")]
     pub name: String,
 
-    /// KEY=TEXT; may be given several times.
+    /// Entry as KEY=VALUE. Can be repeated.
     #[arg(long, value_name = "KEY=TEXT")]
     from_literal: Vec<String>,
 
-    /// A file or a folder of files, with the file's name as key, or KEY=FILE; may be given several times.
+    /// Entry from a file, as FILE or KEY=FILE, or all files of a directory. Can be repeated.
     #[arg(long, value_name = "[KEY=]FILE")]
     from_file: Vec<String>,
 
-    /// A file of KEY=TEXT lines.
+    /// File with lines of KEY=VALUE.
     #[arg(long, value_name = "FILE")]
     from_env_file: Vec<PathBuf>,
 
@@ -30,7 +30,7 @@ pub struct Data {
     pub how: How,
 }
 
-/// Create a secret.
+/// Create a Secret.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  groundplane create secret generic bmc --from-literal=password=x\n  \
     groundplane create secret tls site --cert=site.crt --key=site.key")]
@@ -41,27 +41,25 @@ pub struct Secret {
 
 #[derive(clap::Subcommand, Debug)]
 enum SecretKind {
-    /// Create a secret of any entries.
-    #[command(
-        after_help = "Examples:\n  groundplane create secret generic bmc --from-literal=user=root --from-file=password=bmc.txt"
-    )]
+    /// Create a Secret from values and files.
+    #[command(after_help = "Examples:\n  groundplane create secret generic bmc --from-file=password=bmc.txt")]
     Generic {
         #[command(flatten)]
         data: Data,
-        /// Its type.
+        /// Type of the Secret.
         #[arg(long = "type", value_name = "TYPE")]
         kind: Option<String>,
     },
-    /// Create a secret of a certificate and its key.
+    /// Create a TLS Secret from a certificate and its key.
     #[command(after_help = "Examples:\n  groundplane create secret tls site --cert=site.crt --key=site.key")]
     Tls {
-        /// Its name.
+        /// Name of the object.
         #[arg(value_name = "NAME")]
         name: String,
-        /// The file of the certificate.
+        /// File with the certificate, in PEM.
         #[arg(long, value_name = "FILE")]
         cert: PathBuf,
-        /// The file of the key.
+        /// File with the private key, in PEM.
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         #[command(flatten)]

@@ -10,20 +10,20 @@ use crate::session::Session;
 /// What can be made from a few words.
 #[derive(Subcommand, Debug)]
 pub enum What {
-    /// Create a namespace.
-    #[command(visible_alias = "ns", after_help = "Examples:\n  groundplane create namespace kitchen")]
+    /// Create a Namespace.
+    #[command(visible_alias = "ns", after_help = "Examples:\n  groundplane create namespace lab")]
     Namespace(Plain),
-    /// Create a service account, for a program.
+    /// Create a ServiceAccount.
     #[command(
         visible_alias = "sa",
-        after_help = "Examples:\n  groundplane create serviceaccount cook -n kitchen"
+        after_help = "Examples:\n  groundplane create serviceaccount ci -n default"
     )]
     Serviceaccount(Plain),
-    /// Create a config map from texts and files.
+    /// Create a ConfigMap from values and files.
     #[command(
         visible_alias = "cm",
         after_help = "Examples:\n  groundplane create configmap settings --from-literal=limit=3\n  \
-        groundplane create configmap notes --from-file=notes.txt --from-file=other=more.txt"
+        groundplane create configmap notes --from-file=notes.txt"
     )]
     Configmap(data::Data),
     Secret(data::Secret),
@@ -37,7 +37,7 @@ pub enum What {
 /// A name and nothing else.
 #[derive(clap::Args, Debug)]
 pub struct Plain {
-    /// Its name.
+    /// Name of the object.
     #[arg(value_name = "NAME")]
     name: String,
 

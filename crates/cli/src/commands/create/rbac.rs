@@ -6,30 +6,30 @@ use super::How;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Create a role: what may be done.
+/// Create a Role or ClusterRole.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane create role stove --verb=get,list,watch --resource=kettles.example.com -n kitchen\n  \
-    groundplane create clusterrole watcher --verb=get --non-resource-url=/metrics"
+    after_help = "Examples:\n  groundplane create role reader --verb=get,list,watch --resource=configmaps\n  \
+    groundplane create clusterrole metrics --verb=get --non-resource-url=/metrics"
 )]
 pub struct Role {
-    /// Its name.
+    /// Name of the object.
     #[arg(value_name = "NAME")]
     pub name: String,
 
-    /// What may be done: get, list, watch, create, update, patch, delete, or * for all.
+    /// Verbs: get, list, watch, create, update, patch, delete, or * for all.
     #[arg(long, value_name = "VERB,…", value_delimiter = ',', required = true)]
     verb: Vec<String>,
 
-    /// To which types, as in kettles.example.com/status.
+    /// Resources, as in configmaps or racks.inventory.miloapis.com/status.
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     resource: Vec<String>,
 
-    /// Only to objects of this name; may be given several times.
+    /// Names of objects that the rule is limited to. Can be repeated.
     #[arg(long, value_name = "NAME")]
     resource_name: Vec<String>,
 
-    /// To which paths; for cluster roles.
+    /// Non-resource URLs, such as /metrics. ClusterRoles only.
     #[arg(long = "non-resource-url", value_name = "PATH,…", value_delimiter = ',')]
     urls: Vec<String>,
 
@@ -37,34 +37,34 @@ pub struct Role {
     pub how: How,
 }
 
-/// Give a role to users, groups and service accounts.
+/// Create a RoleBinding or ClusterRoleBinding.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane create rolebinding cook-stove --role=stove --serviceaccount=kitchen:cook -n kitchen\n  \
-    groundplane create clusterrolebinding admins --clusterrole=cluster-admin --group=operators"
+    after_help = "Examples:\n  groundplane create rolebinding readers --clusterrole=view --group=auditors\n  \
+    groundplane create clusterrolebinding ci --clusterrole=view --serviceaccount=default:ci"
 )]
 pub struct Binding {
-    /// Its name.
+    /// Name of the object.
     #[arg(value_name = "NAME")]
     pub name: String,
 
-    /// The role of the namespace.
+    /// Name of a Role in the namespace.
     #[arg(long, value_name = "NAME", conflicts_with = "clusterrole")]
     role: Option<String>,
 
-    /// The cluster role.
+    /// Name of a ClusterRole.
     #[arg(long, value_name = "NAME")]
     clusterrole: Option<String>,
 
-    /// A user; may be given several times.
+    /// User. Can be repeated.
     #[arg(long = "user", value_name = "NAME")]
     users: Vec<String>,
 
-    /// A group; may be given several times.
+    /// Group. Can be repeated.
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
-    /// A service account, as NAMESPACE:NAME; may be given several times.
+    /// ServiceAccount, as NAMESPACE:NAME. Can be repeated.
     #[arg(long, value_name = "NAMESPACE:NAME")]
     serviceaccount: Vec<String>,
 
@@ -79,7 +79,7 @@ impl Role {
             return Err(Failure::usage(
                 "one or more resources must be specified as resource.group/subresource",
             )
-            .hint("--resource=kettles.example.com"));
+            .hint("--resource=configmaps"));
         }
         let mut rules: Vec<(String, Vec<String>)> = Vec::new();
         for word in &self.resource {

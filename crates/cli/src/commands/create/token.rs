@@ -10,21 +10,21 @@ use crate::failure::Failure;
 use crate::flags;
 use crate::session::Session;
 
-/// Print a token of a service account, for a program.
+/// Request a token for a ServiceAccount, and print it.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane create token cook -n kitchen\n  groundplane create token cook -n kitchen --duration 24h"
+    after_help = "Examples:\n  groundplane create serviceaccount ci\n  groundplane create token ci --duration 24h"
 )]
 pub struct Token {
-    /// The service account.
+    /// Name of the ServiceAccount.
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// For how long; the server may give less.
+    /// Lifetime of the token. The server may shorten it.
     #[arg(long, value_name = "TIME")]
     duration: Option<String>,
 
-    /// For whom; may be given several times.
+    /// Audience of the token. Can be repeated.
     #[arg(long, value_name = "NAME")]
     audience: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl Token {
         let mut spec = json!({});
         if let Some(text) = &self.duration {
             let time = flags::duration(text)
-                .ok_or_else(|| Failure::usage(format!("--duration {text}: write a time such as 24h")))?;
+                .ok_or_else(|| Failure::usage(format!("--duration {text}: use a duration such as 24h")))?;
             spec["expirationSeconds"] = time.as_secs().into();
         }
         if !self.audience.is_empty() {

@@ -31,7 +31,7 @@ pub async fn wait(client: &Client, deleted: &[(&Doomed, String)], timeout: Durat
             if !timeout.is_zero() && begun.elapsed() > timeout {
                 let name = format!("{}/{}", one.resource.plural, one.name);
                 return Err(Failure::other(format!("timed out waiting for the condition on {name}"))
-                    .hint("its finalizers keep it; they are in \"groundplane get -o yaml\""));
+                    .hint("its finalizers delay the deletion; \"groundplane get -o yaml\" shows them"));
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);

@@ -32,8 +32,7 @@ impl Lines {
     ) -> Result<(), Failure> {
         let mut text = self.headings();
         text.extend(events.iter().map(|event| self.line(event)));
-        let whole = if self.with_namespace { 2 } else { 1 };
-        out.write_all(print::fitted(&text, width, whole).as_bytes())?;
+        out.write_all(print::fitted(&text, width).as_bytes())?;
         Ok(())
     }
 

@@ -17,7 +17,7 @@ pub async fn run(query: &Query, targets: &[Target], session: &mut Session) -> Re
         return Err(Failure::usage(
             "watch is only supported on individual resources and resource collections",
         )
-        .hint("name one type, and at most one object of it"));
+        .hint("name one type, and at most one object"));
     };
     let client = session.client().await?;
     let mut shown = Shown { query, target, widths: Vec::new(), columns: None };

@@ -39,7 +39,7 @@ pub async fn run(issuer: &Issuer, scope: &str, opens: bool, session: &mut Sessio
         open(&page);
     }
     let waiting = tokio::time::timeout(PATIENCE, wait(&listener, &state));
-    let code = waiting.await.map_err(|_| Failure::other("nobody has logged in within five minutes"))??;
+    let code = waiting.await.map_err(|_| Failure::other("timed out: no login within five minutes"))??;
     let form = [
         ("grant_type", "authorization_code"),
         ("code", code.as_str()),
@@ -47,10 +47,14 @@ pub async fn run(issuer: &Issuer, scope: &str, opens: bool, session: &mut Sessio
         ("code_verifier", verifier.as_str()),
     ];
     let tokens = issuer.tokens(&form).await?;
-    let tokens = tokens.map_err(|error| Failure::other(format!("{} gave no tokens: {error}", issuer.url)))?;
+    let tokens =
+        tokens.map_err(|error| Failure::other(format!("{}: no tokens were issued: {error}", issuer.url)))?;
     match tokens.claim("nonce").as_str() == Some(nonce.as_str()) {
         true => Ok(tokens),
-        false => Err(Failure::other(format!("the token that {} gave is not for this login", issuer.url))),
+        false => Err(Failure::other(format!(
+            "{}: the token was issued for another login (nonce mismatch)",
+            issuer.url
+        ))),
     }
 }
 
@@ -89,7 +93,7 @@ async fn wait(listener: &TcpListener, state: &str) -> Result<String, Failure> {
         let (code, error) = (field("code"), field("error"));
         if code.is_empty() {
             answer(&mut stream, "200 OK", "You were not logged in. You can close this page.").await;
-            return Err(Failure::other(format!("the issuer did not log you in: {error}")));
+            return Err(Failure::other(format!("the issuer rejected the login: {error}")));
         }
         answer(&mut stream, "200 OK", "You are logged in. You can close this page.").await;
         return Ok(code);
@@ -143,6 +147,6 @@ fn decoded(text: &str) -> String {
 fn random() -> Result<String, Failure> {
     let mut bytes = [0; 32];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| Failure::other("the system gives no randomness"))?;
+    filled.map_err(|_| Failure::other("the operating system provides no random bytes"))?;
     Ok(krm::base64::url(&bytes))
 }

@@ -12,7 +12,11 @@ pub async fn run(issuer: &Issuer, scope: &str, session: &mut Session) -> Given {
     let (code, begun) = issuer.post("device_authorization_endpoint", &[("scope", scope)]).await?;
     let text = |field: &str| begun[field].as_str().unwrap_or_default();
     if code != 200 || text("device_code").is_empty() {
-        return Err(Failure::other(format!("{} began no login: {}", issuer.url, text("error"))));
+        return Err(Failure::other(format!(
+            "{}: starting the device flow failed: {}",
+            issuer.url,
+            text("error")
+        )));
     }
     let page =
         if text("verification_uri").is_empty() { text("verification_url") } else { text("verification_uri") };
@@ -36,14 +40,16 @@ pub async fn run(issuer: &Issuer, scope: &str, session: &mut Session) -> Given {
             Err(error) if error == "authorization_pending" && left > 0 => {}
             Err(error) if error == "slow_down" && left > 0 => interval += 5,
             Err(error) if error == "access_denied" => {
-                return Err(Failure::other("the login was turned down"));
+                return Err(Failure::other("the login was denied"));
             }
             Err(error)
                 if matches!(error.as_str(), "expired_token" | "authorization_pending" | "slow_down") =>
             {
-                return Err(Failure::other("the code was not entered in time; please begin again"));
+                return Err(Failure::other("the code has expired; run the command again"));
             }
-            Err(error) => return Err(Failure::other(format!("{} gave no tokens: {error}", issuer.url))),
+            Err(error) => {
+                return Err(Failure::other(format!("{}: no tokens were issued: {error}", issuer.url)));
+            }
         }
     }
 }

@@ -72,7 +72,7 @@ impl Issuer {
                 200 => format!("its discovery document is of {named:?}"),
                 code => format!("its discovery document answers {code}"),
             };
-            return Err(Failure::other(format!("{url} is no OpenID Connect issuer: {why}")));
+            return Err(Failure::other(format!("{url} is not an OpenID Connect issuer: {why}")));
         }
         issuer.document = document;
         Ok(issuer)
@@ -91,7 +91,8 @@ impl Issuer {
             return Ok(Err(answer["error"].as_str().unwrap_or("it said no more").to_owned()));
         }
         let text = |field: &str| answer[field].as_str().map(|text| Zeroizing::new(text.to_owned()));
-        let id = text("id_token").ok_or_else(|| Failure::other(format!("{} gave no id_token", self.url)))?;
+        let id = text("id_token")
+            .ok_or_else(|| Failure::other(format!("{}: the response has no id_token", self.url)))?;
         Ok(Ok(Tokens { id, refresh: text("refresh_token") }))
     }
 

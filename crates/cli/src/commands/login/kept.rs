@@ -88,7 +88,7 @@ impl Kept {
         let folder = folder()?;
         let file = file_of(&self.issuer, &self.client)?;
         let failed = |error: std::io::Error| {
-            Failure::other(format!("keeping the login in {}: {error}", file.display()))
+            Failure::other(format!("storing the login in {}: {error}", file.display()))
         };
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
         let value = json!({
@@ -184,8 +184,7 @@ fn file_of(issuer: &str, client: &str) -> Result<PathBuf, Failure> {
 fn folder() -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
-    let base = base.ok_or_else(|| {
-        Failure::other("there is no folder to keep a login in: neither HOME nor XDG_CONFIG_HOME is set")
-    })?;
+    let base = base
+        .ok_or_else(|| Failure::other("no directory to store the login in: set HOME or XDG_CONFIG_HOME"))?;
     Ok(base.join("groundplane").join("login"))
 }

@@ -1,4 +1,4 @@
-//! A plan that was kept, applied.
+//! Applying a saved plan.
 
 use std::io::Write;
 
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::names;
 use crate::session::Session;
 
-/// Applies a plan that was kept.
+/// Applies a saved plan.
 pub async fn apply(name: &str, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
     let path = format!("{PLANS}/{}", segment(name));
     let answer = match client.value(&Ask::new(Method::POST, format!("{path}/apply"))).await {
         Err(failure) if failure.is_unanswered() => return find_out(failure, name, &path, session).await,
         Err(failure) if is_stale(&failure) => {
-            return Err(failure.hint("make a new plan from the same files, and look at it again"));
+            return Err(failure.hint("make a new plan from the same files, and review it"));
         }
         answered => answered?,
     };
@@ -42,20 +42,24 @@ fn is_stale(failure: &Failure) -> bool {
     failure.refusal().is_some_and(|refusal| refusal.causes().any(|cause| cause["reason"] == "Stale"))
 }
 
-/// The server went away before it answered: a plan says itself, in the commit that applies it, that it was applied.
+/// The connection broke before the server answered. The transaction that applies a plan also marks it as applied.
 async fn find_out(lost: Failure, name: &str, path: &str, session: &mut Session) -> Result<(), Failure> {
     let Failure::Noted(lost, _) = lost else { return Err(lost) };
-    session.console.say("the server went away before it said what became of the plan; it is asked again");
+    session
+        .console
+        .say("the connection broke before the server answered; checking whether the plan was applied");
     let Some(plan) = asked_again(&Ask::get(path), session).await? else {
         return Err(lost
-            .note("all of the plan was committed or nothing of it; which of it is not known until the server is back")
-            .hint(format!("\"groundplane get plan {name}\" says then; applying it again does no harm")));
+            .note("the plan was applied as a whole or not at all; the server has to be available to tell")
+            .hint(format!(
+                "when it is, \"groundplane get plan {name}\" shows it; applying the plan again is safe"
+            )));
     };
     if plan["status"]["applied"].is_object() {
-        session.console.say(&format!("it is back, and the commit was made: plan {name} is applied"));
+        session.console.say(&format!("plan {name} was applied"));
         return Ok(());
     }
     let why = lost.text();
     Err(Failure::other(format!("nothing was applied: {}", why.trim_start_matches("error: ").trim_end()))
-        .hint(format!("the server is back: groundplane apply --plan {name}")))
+        .hint(format!("the server is available again: groundplane apply --plan {name}")))
 }

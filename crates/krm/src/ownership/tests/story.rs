@@ -65,6 +65,16 @@ impl Story {
         result
     }
 
+    /// Brings back an earlier state.
+    pub(super) fn bring_back(&mut self, manager: &str, spec: Value, past: &Object) {
+        let now = self.tick();
+        let mut new = self.thing(spec);
+        new.set_meta("uid", Some("u".into()));
+        let live = self.in_version().unwrap();
+        self.endpoint().bring_back(&live, &mut new, past, manager, now).unwrap();
+        self.live = Some(new);
+    }
+
     pub(super) fn try_apply(&mut self, manager: &str, spec: Value) -> Result<(), String> {
         let config = self.thing(spec);
         self.apply_object(Applier { manager, force: false }, &config)
