@@ -12,8 +12,8 @@ mod roles;
 mod rule;
 
 pub use attributes::Attributes;
-pub use beside::{Beside, Explained, Only};
-pub use bootstrap::{bootstrap_objects, reconciled};
+pub use beside::{Beside, Explained, Only, Standing};
+pub use bootstrap::{bootstrap_objects, reconciled, with_updates};
 pub use escalation::check_escalation;
 pub use rbac::{Rbac, RbacKey, RbacKind};
 pub use rule::Rule;

@@ -14,6 +14,7 @@ use crate::conversion::Conversions;
 use crate::identity::Identity;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
+use crate::secrets::{self, tokens::Tokens};
 
 /// Who asks what of which objects.
 #[derive(Clone)]
@@ -44,6 +45,8 @@ pub struct Call {
     pub only: Option<Arc<Only>>,
     /// Whether values of secrets are left out unless whoever asks may see them.
     pub redacts: bool,
+    /// What stands for values that whoever makes it may not see, while it is decided.
+    pub tokens: Tokens,
     /// The lease without which a change must not land.
     pub fence: Option<Fence>,
     /// What a webhook has made of objects for this request; the server's own work never waits for one.
@@ -153,6 +156,27 @@ impl Call {
         self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
     }
 
+    /// Whether a watch of the collection may go on; an error is why not.
+    pub fn may_watch(&self) -> Result<(), Status> {
+        let refused = match self.may("watch", &self.name) {
+            Ok(()) => return Ok(()),
+            Err(refused) => refused,
+        };
+        let what = Attributes {
+            verb: "watch",
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            namespace: &self.namespace,
+            ..Attributes::default()
+        };
+        let in_part = || self.api.followers().rights.some_of(&self.plane, &self.who, &what);
+        match self.only.is_some() && in_part().is_some() {
+            true => Ok(()),
+            false => Err(refused),
+        }
+    }
+
     /// Whether who makes it may see an object of any kind of the plane, for answers that tell of others.
     pub fn may_see(&self, at: &Address) -> bool {
         let what =
@@ -162,7 +186,7 @@ impl Call {
 
     /// Whether the values of a secret are left out of what is shown of it.
     pub fn hides(&self, key: &Key) -> bool {
-        if !self.redacts {
+        if !self.redacts || !secrets::is_secret(&self.kind) {
             return false;
         }
         let Some(parts) = keys::parts(key) else { return true };
@@ -176,6 +200,21 @@ impl Call {
             ..Attributes::default()
         };
         !self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
+    }
+
+    /// A stored state of an object, for a decision: where its values may not be seen, tokens stand for them.
+    pub fn covered(&self, key: &Key, version: u64, mut object: Object) -> Object {
+        if self.hides(key) {
+            self.tokens.cover(key, version, &mut object.0);
+        }
+        object
+    }
+
+    /// The same request about objects of another kind. Whether it is shown the values of those is asked anew: whoever may
+    /// make a transaction need not be allowed to see what it writes.
+    pub fn about(&self, kind: Arc<Kind>, version: usize, namespace: String, name: String) -> Call {
+        let redacts = secrets::is_secret(&kind);
+        Call { kind, version, namespace, name, subresource: String::new(), redacts, ..self.clone() }
     }
 
     /// There is no such object.

@@ -15,6 +15,7 @@ use crate::identity::{AUTHENTICATED, Identity, MASTERS};
 use crate::plane::Plane;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
+use crate::secrets::tokens::Tokens;
 use crate::write::patch::Patch;
 use crate::write::{self, Written, delete::DeleteOptions};
 
@@ -81,6 +82,7 @@ impl Client {
             message: None,
             only: None,
             redacts: false,
+            tokens: Tokens::default(),
             fence: self.fence.clone(),
             conversions: None,
         }

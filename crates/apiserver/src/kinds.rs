@@ -22,6 +22,7 @@ pub mod token_request;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use config_map::{MOST_BYTES as MOST_SECRET_BYTES, decoded_size};
 use krm::kind::Kind;
 
 /// All of them. Projects are the platform's; where there is none, [`project::kind`] is enough for planes to be there.

@@ -42,6 +42,7 @@ pub mod search;
 pub mod secrets;
 pub mod select;
 pub mod server;
+pub mod shipped;
 pub mod tls;
 pub mod transaction;
 pub mod write;

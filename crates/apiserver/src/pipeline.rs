@@ -33,6 +33,7 @@ use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
 use crate::plane::Plane;
 use crate::planes;
+use crate::request::accept::{Accept, Form};
 use crate::request::body;
 use crate::request::path::{self, Route, Target};
 use crate::request::query::Query;
@@ -114,6 +115,10 @@ impl Pipeline {
     async fn note_down(&self, noted: &mut Noted, code: u16, stage: Stage) {
         let (Some(audit), Some(record)) = (&self.audit, &mut noted.record) else { return };
         record.answered(code, noted.failure.as_ref());
+        // A request that failed showed nothing.
+        if let Some(values) = noted.values.filter(|_| noted.failure.is_none()) {
+            record.annotate(secrets::AUDITED, values);
+        }
         let begun = noted.is_watch && noted.failure.is_none();
         let stage = if begun { Stage::ResponseStarted } else { stage };
         if let Some(event) = record.event(stage, SystemTime::now()) {
@@ -197,6 +202,7 @@ impl Pipeline {
 
     /// Finds out whether the request may be made, in whose name it is made.
     fn authorize(&self, known: &mut Known, noted: &mut Noted) -> Result<(), Status> {
+        self.is_somebody(&known.plane, &known.who, noted)?;
         let impersonation = Impersonation::requested(&known.headers)?;
         let rights = InPlane { api: &self.api, plane: &known.plane };
         if let Some(impersonation) = impersonation {
@@ -206,6 +212,7 @@ impl Pipeline {
                 record.impersonating(&acted);
             }
             known.really = Some(std::mem::replace(&mut known.who, acted.identity));
+            self.is_somebody(&known.plane, &known.who, noted)?;
         }
         planes::put_in_context(&known.plane, &mut known.who);
         planes::admit(&self.api, &known.plane, &known.who)?;
@@ -220,6 +227,15 @@ impl Pipeline {
         let refused = attributes.forbidden(&known.who, &decision.reason);
         known.only = Some(Arc::new(self.seen_in_part(known, refused)?));
         Ok(())
+    }
+
+    /// Refuses an authenticated name whose account is inactive or gone, before anything is told about what it asks for.
+    fn is_somebody(&self, plane: &Plane, who: &Identity, noted: &mut Noted) -> Result<(), Status> {
+        let Some(refusal) = self.api.followers().rights.standing(plane, who).refusal else { return Ok(()) };
+        if let Some(record) = &mut noted.record {
+            record.decided(&Decision::deny(refusal.as_str()));
+        }
+        Err(Status::failure(403, "Forbidden", refusal))
     }
 
     /// Finds out whether the values of secrets may be shown, and notes down that they are.
@@ -238,13 +254,17 @@ impl Pipeline {
         let (is_read, is_part) =
             (matches!(what.verb, "get" | "list" | "watch"), !what.subresource.is_empty());
         known.redacts = !shows;
-        if let Some(record) = noted.record.as_mut().filter(|_| is_read && !is_part) {
-            let told = match (shows, in_part) {
+        if is_read && !is_part && known.is_about_values(&self.api) && shows_objects(known) {
+            let values = match (shows, in_part) {
                 (true, _) => "revealed",
                 (false, true) => "revealed in part",
                 (false, false) => "redacted",
             };
-            record.annotate(secrets::AUDITED, told);
+            match (known.is_watch(), &mut noted.record) {
+                // What a watch shows is not known before it ends: its record says what it may show.
+                (true, Some(record)) => record.annotate(secrets::AUDITED, values),
+                _ => noted.values = Some(values),
+            }
         }
     }
 
@@ -391,6 +411,17 @@ impl Authorizer for InPlane<'_> {
 
     fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
         self.api.followers().rights.rules_for(self.plane, who, namespace)
+    }
+}
+
+/// Whether the answer to a read has whole objects in it: tables and metadata show no values.
+fn shows_objects(known: &Known) -> bool {
+    let accept = Accept::negotiate(&known.headers, true).and_then(|accept| accept.with_query(&known.query));
+    let Ok(accept) = accept else { return false };
+    match accept.form {
+        Form::Whole => true,
+        Form::Table => known.query.get("includeObject") == Some("Object"),
+        Form::Partial | Form::PartialList => false,
     }
 }
 

@@ -28,7 +28,7 @@ pub const PLURAL: &str = "projects";
 /// Keeps a project until its plane is empty.
 pub const FINALIZER: &str = "groundplane.dev/control-plane";
 /// The binding that makes whoever made a project its administrator.
-const CREATOR: &str = "project-creator";
+pub const CREATOR: &str = "project-creator";
 /// Namespaces that clients expect to be there.
 pub const NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
 /// Under which keys an identity says of which object's control plane it asks: the group, the kind and the name.

@@ -39,7 +39,7 @@ impl<'a> Presenter<'a> {
 
     /// The bytes of an object: those that are stored, unless this version makes something else of them.
     pub fn bytes(&self, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
-        if self.hides(key) {
+        if self.hides(key) || secrets::is_plan(self.kind) {
             return Ok(whole(&self.object(key, entry)?).into());
         }
         let bytes = self.api.reveal(key, entry)?;
@@ -59,6 +59,9 @@ impl<'a> Presenter<'a> {
         let mut object = self.converted(&self.api.reveal(key, entry)?, entry)?;
         if self.hides(key) {
             secrets::redact(&mut object);
+        }
+        if secrets::is_plan(self.kind) {
+            secrets::redact_plan(&mut object);
         }
         Ok(object)
     }

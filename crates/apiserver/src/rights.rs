@@ -4,15 +4,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use krm::Object;
+use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::authz::{
-    Attributes, Authorizer, Beside, Decision, Explained, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey, RbacKind,
-    RulesFound, bootstrap_objects,
+    Attributes, Beside, Decision, Explained, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey, RbacKind, RulesFound,
+    Standing, bootstrap_objects,
 };
 use crate::identity::{Identity, MASTERS};
 use crate::keys::Parts;
 use crate::plane::Plane;
+
+/// What the names of the server's own parts and of service accounts begin with.
+const OWN: &str = "system:";
 
 /// The rights of all planes.
 pub struct Rights {
@@ -21,6 +25,8 @@ pub struct Rights {
     project: Rbac,
     /// Who else decides.
     beside: Vec<Arc<dyn Beside>>,
+    /// Counts how often somebody's standing may have changed.
+    standings: watch::Sender<u64>,
 }
 
 impl Default for Rights {
@@ -33,7 +39,12 @@ impl Rights {
     /// Roles and bindings as Kubernetes has them, and whoever else decides.
     pub fn beside(beside: Vec<Arc<dyn Beside>>) -> Rights {
         let shipped = Arc::new(Rbac::compile(bootstrap_objects().iter()));
-        Rights { planes: RwLock::default(), project: Rbac::on(shipped), beside }
+        Rights {
+            planes: RwLock::default(),
+            project: Rbac::on(shipped),
+            beside,
+            standings: watch::Sender::new(0),
+        }
     }
 
     /// Whoever else decides.
@@ -45,6 +56,9 @@ impl Rights {
     pub fn take_in(&self, api: &Api, parts: &Parts<'_>, object: Option<&Object>) {
         for other in self.beside.iter().filter(|other| other.wants(parts)) {
             other.take_in(api, parts, object);
+        }
+        if self.beside.iter().any(|other| other.changes_standing(parts)) {
+            self.standings.send_modify(|count| *count += 1);
         }
         if parts.group != RBAC_GROUP {
             return;
@@ -63,8 +77,27 @@ impl Rights {
         }
     }
 
+    /// Whether somebody is still there to act in a plane. The administrators of the server always are, and so are the
+    /// server's own parts and service accounts, whose tokens end with them.
+    pub fn standing(&self, plane: &Plane, who: &Identity) -> Standing {
+        if who.is_in(MASTERS) || who.user.starts_with(OWN) {
+            return Standing::default();
+        }
+        let standings = self.beside.iter().map(|other| other.standing(plane, who));
+        standings.fold(Standing::default(), Standing::and)
+    }
+
+    /// Tells whenever somebody's standing may have changed.
+    pub fn standings(&self) -> watch::Receiver<u64> {
+        self.standings.subscribe()
+    }
+
     /// Whether somebody may do something in a plane.
     pub fn decide(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
+        let standing = self.standing(plane, who);
+        if let Some(refusal) = standing.refusal {
+            return Decision::deny(refusal);
+        }
         let decision = self.by_rbac(plane, who, what);
         if decision.allowed {
             return decision;
@@ -76,12 +109,22 @@ impl Rights {
     /// What RBAC says, whatever else decides. It has no verb of its own for the values of a secret.
     pub fn by_rbac(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
         let verb = if what.verb == REVEAL { "get" } else { what.verb };
-        self.in_plane(plane, |rbac| rbac.decide(who, &Attributes { verb, ..*what }))
+        let standing = self.standing(plane, who);
+        match &standing.refusal {
+            Some(refusal) => Decision::deny(refusal.as_str()),
+            None => {
+                self.in_plane(plane, |rbac| rbac.decide_for(who, &standing, &Attributes { verb, ..*what }))
+            }
+        }
     }
 
     /// What somebody may do in a namespace of a plane.
     pub fn rules_for(&self, plane: &Plane, who: &Identity, namespace: &str) -> RulesFound {
-        let mut found = self.in_plane(plane, |rbac| rbac.rules_for(who, namespace));
+        let standing = self.standing(plane, who);
+        if let Some(error) = standing.refusal {
+            return RulesFound { rules: Vec::new(), error };
+        }
+        let mut found = self.in_plane(plane, |rbac| rbac.rules_of_standing(who, &standing, namespace));
         for other in &self.beside {
             found.rules.extend(other.rules_for(plane, who, namespace).rules);
         }
@@ -101,13 +144,20 @@ impl Rights {
 
     /// Whether anything was granted to somebody in a plane, apart from what ships.
     pub fn knows(&self, plane: &Plane, who: &Identity) -> bool {
-        self.in_plane(plane, |rbac| rbac.knows(who))
+        let standing = self.standing(plane, who);
+        if standing.refusal.is_some() {
+            return false;
+        }
+        self.in_plane(plane, |rbac| rbac.knows(who, &standing))
             || self.beside.iter().any(|other| other.knows(plane, who))
     }
 
     /// Of a collection that somebody may not see as a whole, the part that they may; nothing when there is none.
     pub fn some_of(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Option<Only> {
         let mut only = Only::default();
+        if self.standing(plane, who).refusal.is_some() {
+            return None;
+        }
         for other in &self.beside {
             only.extend(other.some_of(plane, who, what));
         }
@@ -117,6 +167,9 @@ impl Rights {
     /// Why something is allowed, or what would allow it.
     pub fn explain(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Explained {
         let mut all = Explained::default();
+        if self.standing(plane, who).refusal.is_some() {
+            return all;
+        }
         let decision = self.by_rbac(plane, who, what);
         if decision.allowed {
             let reason = match (decision.reason.as_str(), who.is_in(MASTERS)) {

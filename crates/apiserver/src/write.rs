@@ -29,6 +29,7 @@ use crate::conversion::Turns;
 use crate::encode;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
+use crate::secrets;
 use guarded::Guarded;
 use krm::kind::{History, Origin};
 pub use proposal::Proposal;
@@ -159,7 +160,7 @@ async fn show(call: &Call, object: Object) -> Result<Bytes, Status> {
         match call.convert(object.clone(), u64::MAX) {
             Ok(mut object) => {
                 if call.hides(&call.key_of(object.name())?) {
-                    crate::secrets::redact(&mut object);
+                    secrets::redact(&mut object);
                 }
                 return Ok(encode::plain(&object));
             }
@@ -201,7 +202,12 @@ pub fn put(
     status_only: bool,
 ) -> Result<(), Status> {
     let key = call.key_of(object.name())?;
-    let mut put = Put::new(key, uid(object), encode::body(object)?).verb(verb);
+    let opened = call.tokens.open(&key, object).map_err(|stray| secrets::moves_a_value(call, &stray))?;
+    if let Some(too_large) = opened.as_ref().and_then(|opened| secrets::too_large(call, opened)) {
+        return Err(too_large);
+    }
+    let body = encode::body(opened.as_ref().unwrap_or(object))?;
+    let mut put = Put::new(key, uid(object), body).verb(verb);
     put.secret = call.kind.secret;
     put.level = match (call.kind.history, status_only) {
         (History::Full, false) | (History::Spec, false) => Level::Full,
@@ -216,20 +222,27 @@ pub fn put(
     Ok(())
 }
 
-/// Takes an object away.
-pub fn remove(call: &Call, view: &mut View, name: &str) -> Result<(), Status> {
-    view.delete(call.key_of(name)?, "delete");
+/// Takes an object away. What has to be known of it later stays in the same commit.
+pub fn remove(call: &Call, view: &mut View, gone: &Object) -> Result<(), Status> {
+    view.delete(call.key_of(gone.name())?, "delete");
+    for other in call.api.followers().rights.others() {
+        for (key, record) in other.remains(call, gone) {
+            let mut put = Put::new(key, uid(&record), encode::body(&record)?).verb("delete");
+            put.level = Level::None;
+            view.put(put);
+        }
+    }
     Ok(())
 }
 
-/// The stored object of the call, at the call's version.
+/// The stored object of the call, at the call's version. Every decision about a write reads it here.
 pub fn current(call: &Call, view: &mut View) -> Result<Option<(Arc<Entry>, Object)>, Status> {
     let key = call.key()?;
     let found = Guarded::new(view, &call.plane).entry(&key)?;
     found
         .map(|(entry, object)| {
             let at = entry.version().get();
-            Ok((entry, call.convert(object, at)?))
+            Ok((entry, call.covered(&key, at, call.convert(object, at)?)))
         })
         .transpose()
 }

@@ -1,11 +1,16 @@
 //! Bootstrap objects: the system namespace, a ProtectedResource for every kind, and the built-in roles and
 //! activity policies. They are created on an empty store and corrected at every start.
 
+use std::collections::HashMap;
+
 use apiserver::api::Api;
+use apiserver::catalog::Kinds;
 use apiserver::client::Client;
+use apiserver::plane::Plane;
 use apiserver::write::{self, create::fill_in};
 use krm::Object;
 use krm::condition::Finding;
+use krm::kind::{Address, split_api_version};
 use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Author, Refused};
@@ -20,10 +25,8 @@ const BATCH: usize = 200;
 /// Makes what is missing, and puts right what differs.
 pub async fn run(api: &Api) -> Result<(), Status> {
     let client = Client::system(api, "groundplane");
-    let mut wanted = vec![namespace()];
     let now = api.now().to_string();
-    wanted.extend(with_status(shipped::objects(api.kinds()), &now));
-    wanted.extend(shipping::objects(api.kinds(), &now));
+    let wanted = objects(api.kinds(), &now);
     let mut stale = Vec::new();
     for object in wanted {
         match client.get_like(&object).await {
@@ -37,6 +40,28 @@ pub async fn run(api: &Api) -> Result<(), Status> {
     }
     api.caught_up(api.store().latest().version()).await;
     Ok(())
+}
+
+fn objects(kinds: &Kinds, now: &str) -> Vec<Object> {
+    let mut wanted = vec![namespace()];
+    wanted.extend(with_status(shipped::objects(kinds), now));
+    wanted.extend(shipping::objects(kinds, now));
+    wanted
+}
+
+/// All of it, by where it is.
+pub fn shipped(kinds: &Kinds) -> HashMap<Address, Object> {
+    let catalog = kinds.of(&Plane::root());
+    let at = |object: &Object| {
+        let (group, _) = split_api_version(object.api_version());
+        Some(Address {
+            group: group.to_owned(),
+            plural: catalog.kind(group, object.kind())?.names.plural.clone(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        })
+    };
+    objects(kinds, "").into_iter().filter_map(|object| Some((at(&object)?, object))).collect()
 }
 
 fn namespace() -> Object {

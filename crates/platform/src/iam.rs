@@ -12,6 +12,7 @@ pub mod defined_controller;
 pub mod directory;
 mod escalation;
 mod explain;
+pub mod former;
 mod generated_key;
 pub mod index;
 pub mod kinds;

@@ -31,6 +31,9 @@ pub const PROJECT: &str = "Project";
 /// Name of the Organization kind.
 pub const ORGANIZATION: &str = "Organization";
 
+/// On a binding, the uid of the membership of an organization that it comes from.
+pub const OF_MEMBERSHIP: &str = "resourcemanager.miloapis.com/organization-membership";
+
 const API_VERSION: &str = "resourcemanager.miloapis.com/v1alpha1";
 const IAM_API_VERSION: &str = "iam.miloapis.com/v1alpha1";
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use krm::kind::Address;
 use krm::{Object, Status};
 use serde_json::Value;
+use store::Key;
 
 use super::{Attributes, Authorizer, Decision, RulesFound};
 use crate::api::Api;
@@ -12,6 +14,7 @@ use crate::call::Call;
 use crate::identity::Identity;
 use crate::keys::Parts;
 use crate::plane::Plane;
+use crate::planes::CREATOR;
 
 /// Decides about requests of all planes, from objects in the store that it is told of.
 pub trait Beside: Send + Sync {
@@ -48,11 +51,69 @@ pub trait Beside: Send + Sync {
         new: &Object,
     ) -> Result<(), Status>;
 
+    /// Whether somebody is still there to act in a plane, and which bindings to a name are theirs.
+    fn standing(&self, _plane: &Plane, _who: &Identity) -> Standing {
+        Standing::default()
+    }
+
+    /// Whether somebody's standing may depend on an object.
+    fn changes_standing(&self, _parts: &Parts<'_>) -> bool {
+        false
+    }
+
+    /// The object that ships with the server under this name in the root plane, as it has to stay.
+    fn shipped(&self, _at: &Address) -> Option<Object> {
+        None
+    }
+
+    /// What is kept when an object goes, in the same commit, under keys that no kind has.
+    fn remains(&self, _call: &Call, _gone: &Object) -> Vec<(Key, Object)> {
+        Vec::new()
+    }
+
     /// What is made along with a new object, in the same commit and plane.
     fn companions(&self, call: &Call, object: &Object) -> Vec<Object>;
 
     /// Which of its grants allow something, or which of what it knows would.
     fn explain(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Explained;
+}
+
+/// Whether an authenticated name is still somebody, and since when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Why they may do nothing at all, whatever was granted to them.
+    pub refusal: Option<String>,
+    /// RBAC bindings to the name that were written before this version were made for an earlier account of it.
+    pub since: u64,
+    /// Whether the binding counts that came with a project which they made.
+    pub as_creator: bool,
+}
+
+impl Default for Standing {
+    fn default() -> Standing {
+        Standing { refusal: None, since: 0, as_creator: true }
+    }
+}
+
+impl Standing {
+    /// Both of them.
+    pub fn and(self, other: Standing) -> Standing {
+        Standing {
+            refusal: self.refusal.or(other.refusal),
+            since: self.since.max(other.since),
+            as_creator: self.as_creator && other.as_creator,
+        }
+    }
+
+    /// Whether a binding of this name, written at this version, is theirs.
+    pub fn counts(&self, binding: &str, version: u64) -> bool {
+        version >= self.since && (self.as_creator || binding != CREATOR)
+    }
+
+    /// Whether every binding to the name is theirs.
+    pub fn is_plain(&self) -> bool {
+        self.since == 0 && self.as_creator
+    }
 }
 
 /// The part of a collection that somebody may see.

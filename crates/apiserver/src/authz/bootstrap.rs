@@ -161,6 +161,15 @@ pub fn reconciled(existing: &Object, wanted: &Object) -> Option<Object> {
     (result != *existing).then_some(result)
 }
 
+/// An object as if it did not ask to be left alone.
+pub fn with_updates(object: &Object) -> Object {
+    let mut object = object.clone();
+    let mut notes = object.meta("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
+    notes.remove(AUTO_UPDATE);
+    object.set_meta("annotations", Some(notes.into()));
+    object
+}
+
 fn append_missing(object: &mut Object, field: &str, wanted: &[Value]) {
     let mut list = object.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
     let missing: Vec<Value> = wanted.iter().filter(|item| !list.contains(item)).cloned().collect();

@@ -1,5 +1,6 @@
 //! The roles bound to a user or a group in one scope, and by which bindings.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use krm::Object;
 use krm::field::quote;
 use serde_json::Value;
 
+use super::Standing;
 use crate::authn::{service_account_of, service_account_user};
 use crate::identity::Identity;
 
@@ -24,6 +26,8 @@ pub(super) struct Binding {
     pub role: RoleName,
     /// In the order the binding lists them; service accounts by the name of their user.
     pub subjects: Vec<(SubjectKind, Arc<str>)>,
+    /// When it was written last.
+    pub version: u64,
 }
 
 /// A role, as a binding names it.
@@ -48,6 +52,8 @@ impl Binding {
         Binding {
             role: RoleName { cluster: role("kind") == "ClusterRole", name: role("name").into() },
             subjects: subjects.filter_map(|subject| bound(subject, object.namespace())).collect(),
+            // What ships is not kept everywhere, and has no version there: it is never too old.
+            version: object.resource_version().parse().unwrap_or(u64::MAX),
         }
     }
 }
@@ -68,7 +74,16 @@ fn bound(subject: &Value, own_namespace: &str) -> Option<(SubjectKind, Arc<str>)
 }
 
 /// The roles of one user or group, each with the bindings that give it.
-pub(super) type Given = BTreeMap<RoleName, BTreeMap<Arc<str>, SubjectKind>>;
+pub(super) type Given = BTreeMap<RoleName, BTreeMap<Arc<str>, By>>;
+
+/// How a binding gives a role to somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct By {
+    /// How it names them.
+    pub kind: SubjectKind,
+    /// When it was written last.
+    pub version: u64,
+}
 
 /// What the bindings of one scope give to whom.
 #[derive(Debug, Default)]
@@ -87,7 +102,7 @@ impl Grants {
             let given = self.side(*kind).entry(subject.clone()).or_default();
             // The first way a binding names somebody is the one that is told.
             let bindings = given.entry(binding.role.clone()).or_default();
-            bindings.entry(binding_name.clone()).or_insert(*kind);
+            bindings.entry(binding_name.clone()).or_insert(By { kind: *kind, version: binding.version });
         }
     }
 
@@ -107,10 +122,15 @@ impl Grants {
         }
     }
 
-    /// What the user has, as itself and by each of its groups.
-    pub fn of<'a>(&'a self, who: &'a Identity) -> impl Iterator<Item = (&'a str, &'a Given)> {
-        let own = self.users.get(&who.user).map(|given| (&*who.user, given));
-        let by_group = |group: &'a Arc<str>| self.groups.get(group).map(|given| (&**group, given));
+    /// What the user has, as itself and by each of its groups. Bindings to the name that are not theirs are left out.
+    pub fn of<'a>(
+        &'a self,
+        who: &'a Identity,
+        standing: &'a Standing,
+    ) -> impl Iterator<Item = (&'a str, Cow<'a, Given>)> {
+        let own = self.users.get(&who.user).map(|given| (&*who.user, own(given, standing)));
+        let by_group =
+            |group: &'a Arc<str>| self.groups.get(group).map(|given| (&**group, Cow::Borrowed(given)));
         own.into_iter().chain(who.groups.iter().filter_map(by_group))
     }
 
@@ -120,6 +140,18 @@ impl Grants {
             SubjectKind::User | SubjectKind::ServiceAccount => &mut self.users,
         }
     }
+}
+
+fn own<'a>(given: &'a Given, standing: &Standing) -> Cow<'a, Given> {
+    if standing.is_plain() {
+        return Cow::Borrowed(given);
+    }
+    let mut given = given.clone();
+    given.retain(|_, bindings| {
+        bindings.retain(|binding, by| standing.counts(binding, by.version));
+        !bindings.is_empty()
+    });
+    Cow::Owned(given)
 }
 
 /// Which binding gave which role to whom, in Kubernetes' words.

@@ -12,7 +12,7 @@ use krm::Object;
 use super::aggregation::Aggregation;
 use super::grants::{Binding, Given, Grants, RoleName, told};
 use super::roles::{Role, Shelf};
-use super::{Attributes, Authorizer, Decision, Rule, RulesFound};
+use super::{Attributes, Authorizer, Decision, Rule, RulesFound, Standing};
 use crate::identity::{Identity, MASTERS};
 
 /// Somebody with more roles than this is answered from what the roles are about, not role by role.
@@ -105,9 +105,9 @@ impl Rbac {
     }
 
     /// Whether anything here is granted to somebody, in whatever namespace.
-    pub fn knows(&self, who: &Identity) -> bool {
+    pub fn knows(&self, who: &Identity, standing: &Standing) -> bool {
         let mut all = std::iter::once(&self.cluster_grants).chain(self.grants.values());
-        all.any(|grants| grants.of(who).any(|(_, given)| !given.is_empty()))
+        all.any(|grants| grants.of(who, standing).any(|(_, given)| !given.is_empty()))
     }
 
     /// Where a cluster role that is not kept here is kept.
@@ -228,10 +228,10 @@ impl Rbac {
     }
 
     /// The bindings to roles that are not there, as the errors of a look-up.
-    fn missing(&self, who: &Identity, namespace: &str) -> Vec<String> {
+    fn missing(&self, who: &Identity, standing: &Standing, namespace: &str) -> Vec<String> {
         let mut found = BTreeSet::new();
         for (scope, grants) in self.scopes(namespace) {
-            for (_, given) in grants.of(who) {
+            for (_, given) in grants.of(who, standing) {
                 for role in given.keys().take(MANY_ROLES) {
                     let there = match role.cluster {
                         true => self.resolve("", role).is_some(),
@@ -249,16 +249,27 @@ impl Rbac {
 
 impl Authorizer for Rbac {
     fn decide(&self, who: &Identity, what: &Attributes<'_>) -> Decision {
+        self.decide_for(who, &Standing::default(), what)
+    }
+
+    fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
+        self.rules_of_standing(who, &Standing::default(), namespace)
+    }
+}
+
+impl Rbac {
+    /// Whether somebody may do something, by the bindings that are theirs.
+    pub fn decide_for(&self, who: &Identity, standing: &Standing, what: &Attributes<'_>) -> Decision {
         if who.is_in(MASTERS) {
             return Decision::allow("");
         }
         for (scope, grants) in self.scopes(what.namespace) {
-            for (subject, given) in grants.of(who) {
-                let Some(role) = self.allowing(scope, given, what) else { continue };
-                let Some((binding, kind)) = given.get(role).and_then(BTreeMap::first_key_value) else {
+            for (subject, given) in grants.of(who, standing) {
+                let Some(role) = self.allowing(scope, &given, what) else { continue };
+                let Some((binding, by)) = given.get(role).and_then(BTreeMap::first_key_value) else {
                     continue;
                 };
-                return Decision::allow(told(binding, scope, role, *kind, subject));
+                return Decision::allow(told(binding, scope, role, by.kind, subject));
             }
         }
         if let Some(below) = self.below.as_ref().map(|below| below.decide(who, what))
@@ -266,13 +277,14 @@ impl Authorizer for Rbac {
         {
             return below;
         }
-        match joined(&self.missing(who, what.namespace)) {
+        match joined(&self.missing(who, standing, what.namespace)) {
             Some(errors) => Decision::deny(format!("RBAC: {errors}")),
             None => Decision::deny(""),
         }
     }
 
-    fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
+    /// What somebody may do in a namespace, by the bindings that are theirs.
+    pub fn rules_of_standing(&self, who: &Identity, standing: &Standing, namespace: &str) -> RulesFound {
         let mut rules = Vec::new();
         if who.is_in(MASTERS) {
             rules.push(Rule::on(&["*"], &["*"], &["*"]));
@@ -280,10 +292,10 @@ impl Authorizer for Rbac {
         }
         for (scope, grants) in self.scopes(namespace) {
             // A binding counts once, however many of its subjects somebody is.
-            let mut by_binding: BTreeMap<&Arc<str>, &RoleName> = BTreeMap::new();
-            for (_, given) in grants.of(who) {
-                for (role, bindings) in given {
-                    by_binding.extend(bindings.keys().map(|binding| (binding, role)));
+            let mut by_binding: BTreeMap<Arc<str>, RoleName> = BTreeMap::new();
+            for (_, given) in grants.of(who, standing) {
+                for (role, bindings) in &*given {
+                    by_binding.extend(bindings.keys().map(|binding| (binding.clone(), role.clone())));
                 }
             }
             for role in by_binding.values() {
@@ -296,7 +308,7 @@ impl Authorizer for Rbac {
             anybody.groups.retain(|group| &**group != MASTERS);
             rules.extend(below.rules_for(&anybody, namespace).rules);
         }
-        RulesFound { rules, error: joined(&self.missing(who, namespace)).unwrap_or_default() }
+        RulesFound { rules, error: joined(&self.missing(who, standing, namespace)).unwrap_or_default() }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::request::accept::{Accept, Form, Media};
 use crate::request::body::media_type;
 use crate::request::path::Target;
 use crate::request::query::{ListOptions, Query, WriteOptions};
-use crate::secrets;
+use crate::secrets::tokens::Tokens;
 use crate::write::admit::STALE_KIND;
 use crate::write::delete::DeleteOptions;
 use crate::write::patch::{Patch, Style};
@@ -325,9 +325,6 @@ pub async fn patch(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
     let style = Style::of(media_type(&asked.headers), call)?;
     let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
     let options = WriteOptions::read(&asked.query, "PatchOptions", style == Style::Apply)?;
-    if style == Style::Json && call.hides(&call.key()?) {
-        return Err(secrets::can_copy(call));
-    }
     let patch = match style {
         Style::Apply => {
             let (wanted, warnings) = super::body::decode_applied(&asked.body, options.validation)?;
@@ -425,6 +422,7 @@ pub fn call(
         message: None,
         only: None,
         redacts: false,
+        tokens: Tokens::default(),
         fence: None,
         conversions: kind_has_converter.then(Arc::default),
     }

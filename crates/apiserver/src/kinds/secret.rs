@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::columns::{age, column, text};
 use super::config_map::{MOST_BYTES, decoded_size, entries, key_faults, unchanged};
 use super::declare::{self, MOST_ERRORS};
-use crate::secrets;
+use crate::secrets::{self, tokens::is_token};
 
 const ABOUT_TYPE: &str = "Used to facilitate programmatic handling of secret data. More info: \
     https://kubernetes.io/docs/concepts/configuration/secret/#secret-types";
@@ -74,7 +74,8 @@ pub fn kind() -> Kind {
     }));
     kind.validations.push(Arc::new(validate));
     kind.warnings.push(Arc::new(|change| {
-        let secret = change.new.filter(|new| type_of(new) == TLS);
+        let is_known = |new: &&Object| !entries(new, "data").values().any(is_token);
+        let secret = change.new.filter(|new| type_of(new) == TLS).filter(is_known);
         let fault = secret.and_then(|new| key_pair::fault(&bytes(new, "tls.crt"), &bytes(new, "tls.key")));
         fault.into_iter().collect()
     }));

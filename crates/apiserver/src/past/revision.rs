@@ -9,6 +9,7 @@ use store::{Change, Entry, Key};
 use super::moment;
 use crate::call::Call;
 use crate::present::Presenter;
+use crate::secrets;
 
 /// As many changed paths are named.
 const NAMED: usize = 100;
@@ -28,11 +29,14 @@ impl<'a> Revision<'a> {
         before: Option<&Value>,
         after: Option<&Value>,
     ) -> Revision<'a> {
-        let differences = match (before, after) {
+        let mut differences = match (before, after) {
             // Of a deletion it is enough to say that.
             (Some(_), None) => Vec::new(),
             (before, after) => diff::between(before, after),
         };
+        if call.key().is_ok_and(|key| call.hides(&key)) {
+            secrets::retain_claimed(&mut differences, change, after);
+        }
         Revision { call, change, differences }
     }
 
@@ -87,10 +91,10 @@ impl<'a> Revision<'a> {
     }
 }
 
-/// A state of an object as it is stored, read.
+/// A state of an object as it is stored, read. Tokens stand for values that the caller may not see.
 pub fn read(call: &Call, key: &Key, entry: &Entry) -> Result<Value, Status> {
-    let bytes = call.api.reveal(key, entry)?;
-    serde_json::from_slice(&bytes).map_err(Status::internal)
+    let object = crate::encode::read(&call.api.reveal(key, entry)?)?;
+    Ok(call.covered(key, entry.version().get(), object).into_value())
 }
 
 /// A state of an object as the call's version has it, without what is secret.

@@ -4,12 +4,13 @@ use krm::Object;
 use krm::diff::{self, Difference, Step};
 use krm::status::{Cause, Status};
 use serde_json::Value;
-use store::{Version, View};
+use store::{Change, Version, View};
 
 use super::history;
 use super::revision;
 use crate::call::Call;
 use crate::request::query::WriteOptions;
+use crate::secrets;
 use crate::write::{self, Proposal, admit, ownership, update};
 
 /// Changes read at a time.
@@ -180,6 +181,11 @@ impl TakenBack {
         differences.retain(|difference| is_wanted(&difference.path));
         let before = Object::from_value(before.clone()).unwrap_or_default();
         TakenBack { differences, before, force }
+    }
+
+    /// Leaves out values of a Secret that the change did not set, for a caller who may not see them.
+    pub fn retain_claimed(&mut self, change: &Change, after: &Value) {
+        secrets::retain_claimed(&mut self.differences, change, Some(after));
     }
 
     /// Whether there is nothing to take back.

@@ -12,6 +12,7 @@ use crate::plane::Plane;
 use crate::request::body;
 use crate::request::path::Route;
 use crate::request::query::Query;
+use crate::secrets;
 
 /// A request whose maker and place are known.
 pub struct Known {
@@ -44,6 +45,14 @@ impl Known {
         let catalog = api.kinds().of(&self.plane);
         let kind = catalog.resource(&target.group, &target.resource);
         kind.is_some_and(|kind| kind.secret)
+    }
+
+    /// Whether it is about objects that have values to reveal.
+    pub(super) fn is_about_values(&self, api: &Api) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let catalog = api.kinds().of(&self.plane);
+        let kind = catalog.resource(&target.group, &target.resource);
+        kind.is_some_and(|kind| secrets::is_secret(kind))
     }
 
     /// What the request wants to do, as authorization sees it.

@@ -26,6 +26,8 @@ pub(super) struct Noted {
     pub(super) dry_run: bool,
     pub(super) record: Option<Record>,
     pub(super) failure: Option<Status>,
+    /// Whether values of Secrets are in the answer, for the audit log.
+    pub(super) values: Option<&'static str>,
 }
 
 /// Lives as long as the stream of a watch.

@@ -114,9 +114,20 @@ impl Opened {
         if self.tell_initial(&lines).await.is_none() {
             return;
         }
+        let mut standings = self.call.api.followers().rights.standings();
+        // Whoever went while it was opened is not followed either.
+        standings.mark_changed();
         let mut bookmark = tokio::time::interval_at(Instant::now() + BOOKMARKS, BOOKMARKS);
         loop {
             let batch = tokio::select! {
+                biased;
+                Ok(()) = standings.changed() => {
+                    if let Err(refused) = self.call.may_watch() {
+                        let _ = lines.send(error_line(&refused)).await;
+                        return;
+                    }
+                    continue;
+                }
                 batch = self.watch.next() => batch,
                 () = tokio::time::sleep_until(self.ends) => return,
                 () = lines.closed() => return,

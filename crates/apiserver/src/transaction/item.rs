@@ -266,8 +266,8 @@ impl Place {
             true => self.named.name.clone(),
             false => krm::names::generate_name(&self.prefix, random()),
         };
-        let one =
-            Call { kind, version, namespace, name, subresource: self.subresource.clone(), ..call.clone() };
+        let mut one = call.about(kind, version, namespace, name);
+        one.subresource.clone_from(&self.subresource);
         let named = if operation.verb() == "create" { "" } else { one.name.as_str() };
         one.may(operation.verb(), named)?;
         Ok(one)

@@ -14,9 +14,9 @@ use super::report::Detail;
 use super::{Along, Spec, Work, report, run};
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::encode;
 use crate::keys;
 use crate::later;
-use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use crate::write;
 
@@ -161,7 +161,8 @@ pub async fn apply(call: &Arc<Call>, options: &WriteOptions) -> Result<(Value, O
     let snapshot = call.api.store().current().await.map_err(|error| store_failure(&error))?;
     let key = call.key()?;
     let entry = snapshot.get(&key).ok_or_else(|| call.not_found())?.clone();
-    let plan = Presenter::of(call).object(&key, &entry)?;
+    // As it was made: what is shown of it has no values of Secrets.
+    let plan = encode::read(&call.api.reveal(&key, &entry)?)?;
     can_be_applied(call, &plan)?;
     let spec = plan.get("spec").cloned().unwrap_or_default();
     let message = crate::handle::past::text(&spec, "message")?;

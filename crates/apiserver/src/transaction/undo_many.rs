@@ -215,14 +215,7 @@ impl Which {
         let Some(kind) = call.catalog.resource(parts.group, parts.plural).filter(|kind| is_kept(kind)) else {
             return Ok(None);
         };
-        let one = Call {
-            kind: kind.clone(),
-            version: kind.storage,
-            namespace: parts.namespace.to_owned(),
-            name: parts.name.to_owned(),
-            subresource: String::new(),
-            ..Call::clone(call)
-        };
+        let one = call.about(kind.clone(), kind.storage, parts.namespace.to_owned(), parts.name.to_owned());
         let changes: Vec<Change> = self.changes(&one, range).await?;
         let Some((operation, doing)) = self.doing(&one, key, &changes)? else { return Ok(None) };
         let named = Named {
@@ -296,8 +289,11 @@ impl Which {
                 let mut taken = Vec::new();
                 for change in changes {
                     let (Some(before), Some(after)) = (&change.before, &change.after) else { continue };
-                    let one =
-                        TakenBack::between(&read(call, key, before)?, &read(call, key, after)?, self.force);
+                    let (before, after) = (read(call, key, before)?, read(call, key, after)?);
+                    let mut one = TakenBack::between(&before, &after, self.force);
+                    if call.hides(key) {
+                        one.retain_claimed(change, &after);
+                    }
                     if !one.is_nothing() {
                         taken.push(one);
                     }

@@ -13,6 +13,7 @@ use crate::authz::{Attributes, RBAC_GROUP, check_escalation};
 use crate::call::Call;
 use crate::keys;
 use crate::pipeline::InPlane;
+use crate::shipped;
 use krm::body::FieldValidation;
 use krm::cel::{self, Old};
 
@@ -166,6 +167,10 @@ pub fn check(
     change: &RawChange<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(), Status> {
+    if let Some(why) = shipped::refusal(call, change) {
+        let name = change.old.map_or("", Object::name);
+        return Err(Status::forbidden(&call.kind.resource(), name, why));
+    }
     let Some(new) = change.new else { return rules(call, view, change) };
     let old = change.old.and_then(Object::metadata);
     let mut errors = metadata_faults(call, change, new);

@@ -175,7 +175,7 @@ impl Deletion {
     /// Takes the object away, or marks it where something has to happen before.
     pub fn land(self, call: &Call, view: &mut View) -> Result<Fate, Status> {
         if is_finished(&self.new) {
-            remove(call, view, self.old.name())?;
+            remove(call, view, &self.old)?;
             return Ok(Fate::Deleted(super::to_storage(call, self.new)?));
         }
         if super::is_same(&self.old, &self.new) {

@@ -13,6 +13,7 @@ use store::{Entry, View};
 use super::{Decided, Proposal, admit, current, ownership, update};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
+use crate::secrets;
 
 /// How a patch is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,11 +133,20 @@ pub fn propose(
     let (entry, old) = found.ok_or_else(|| call.not_found())?;
     let (changed, complaints) =
         patch.changed(call, &old, options.validation).map_err(|error| error.status())?;
-    let shown = || patch.shown(&call.api_version(), &call.kind.names.kind, &changed);
+    let shown = || {
+        let mut changed = changed.clone();
+        if call.kind.secret {
+            krm::diff::redact(&mut changed);
+        }
+        patch.shown(&call.api_version(), &call.kind.names.kind, &changed)
+    };
     let bad = |why: String| PatchError::BadResult { shown: shown(), why }.status();
     let Some(object) = Object::from_value(changed.clone()) else {
         return Err(bad("the patch result is not an object".to_owned()));
     };
+    if let Some(stray) = call.tokens.stray(&call.key()?, &object) {
+        return Err(secrets::moves_a_value(call, &stray));
+    }
     if object.kind().is_empty() && call.kind.shape.is_none() {
         return Err(bad(krm::decode::missing_kind(&shown())));
     }

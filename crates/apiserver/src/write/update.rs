@@ -10,6 +10,7 @@ use store::{Entry, View};
 use super::{Decided, Fate, Proposal, admit, current, ownership, put, references, remove};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
+use crate::secrets;
 
 /// Somebody else was first.
 const MODIFIED: &str =
@@ -54,6 +55,9 @@ pub fn begin(
     warnings: Vec<String>,
 ) -> Result<Proposal, Status> {
     let (entry, old) = found;
+    if let Some(stray) = call.tokens.stray(&call.key()?, &new) {
+        return Err(secrets::moves_a_value(call, &stray));
+    }
     versions_agree(call, &old, &new, verb)?;
     keep(call, &old, &mut new);
     // An apply, a change of scale and an undo have settled that already.
@@ -85,7 +89,7 @@ pub fn land(
     if new.is_deleting() && is_finished(&new) {
         // While it waited to go, somebody may have come to refer to it.
         references::nobody_refers(call, view, &new)?;
-        remove(call, view, new.name())?;
+        remove(call, view, &new)?;
         new.set_meta("resourceVersion", Some(old.resource_version().into()));
         return Ok(Fate::Gone(super::to_storage(call, new)?));
     }

@@ -355,6 +355,34 @@ async fn requests_and_events_can_be_asked_for() {
 }
 
 #[tokio::test]
+async fn whoever_deletes_what_finalizers_keep_is_told_to_have_deleted_it() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let (alice, client) = (acting(&server, "alice"), server.client());
+    let namespace = typed("v1", "Namespace", json!({ "metadata": { "name": "attic" } }));
+    assert_eq!(alice.post("/api/v1/namespaces", &namespace).await.unwrap().code, 201);
+    let mut kept = map("kept", "one");
+    kept["metadata"]["finalizers"] = json!(["example.com/wait"]);
+    assert_eq!(alice.post(MAPS, &kept).await.unwrap().code, 201);
+    assert_eq!(alice.delete("/api/v1/namespaces/attic").await.unwrap().code, 200);
+    assert_eq!(alice.delete(&format!("{MAPS}/kept")).await.unwrap().code, 200);
+    let by_alice = json!({ "actorName": "alice" });
+    assert_eq!(
+        summaries(&client, by_alice).await,
+        [
+            "alice deleted ConfigMap kept in namespace default",
+            "alice deleted Namespace attic",
+            "alice created ConfigMap kept in namespace default",
+            "alice created Namespace attic",
+        ]
+    );
+    // Changes while it waits are changes.
+    let waiting = json!({ "metadata": { "labels": { "shelf": "top" } } });
+    assert_eq!(alice.merge(&format!("{MAPS}/kept"), &waiting).await.unwrap().code, 200);
+    let newest = activities(&client, &json!({ "actorName": "alice" })).await.remove(0);
+    assert!(newest["spec"]["summary"].as_str().unwrap().starts_with("alice updated"), "{newest}");
+}
+
+#[tokio::test]
 async fn the_policies_that_ship_are_there_to_be_read() {
     let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
     let client = server.client();

@@ -173,6 +173,44 @@ async fn a_key_that_the_server_makes_is_in_a_secret_and_ends_with_its_account_it
 }
 
 #[tokio::test]
+async fn an_account_of_the_same_name_inherits_nothing_that_was_given_by_name() {
+    let town = Town::of(&[], &[]).await;
+    let folder = tempfile::TempDir::new().unwrap();
+    let admin = &town.admin;
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}]);
+    let role = json!({"metadata": {"name": "reader"}, "rules": rules});
+    assert_eq!(admin.post(&format!("{rbac}/clusterroles"), &role).await.unwrap().code, 201);
+    let bound = json!({
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": format!("robot@default.{SUFFIX}")}],
+    });
+    assert_eq!(admin.post(&format!("{rbac}/clusterrolebindings"), &bound).await.unwrap().code, 201);
+    let sign_in = async |key: &str| {
+        made(admin, ACCOUNTS, &json!({"metadata": {"name": "robot"}})).await;
+        let key = json!({"metadata": {"name": key}, "spec": {"machineAccountName": "robot"}});
+        let name = made(admin, KEYS, &key).await["metadata"]["name"].as_str().unwrap().to_owned();
+        let secret = admin.get(&format!("/api/v1/namespaces/default/secrets/{name}")).await.unwrap().json();
+        town.server.stranger().with_token(&signed(&secret, folder.path()))
+    };
+    let first = sign_in("first").await;
+    assert_eq!(first.get(MAPS).await.unwrap().code, 200);
+    let mut watch = first
+        .watch(&format!("{MAPS}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"))
+        .await
+        .unwrap();
+    assert_eq!(watch.code, 200);
+    assert_eq!(admin.delete(&format!("{ACCOUNTS}/robot")).await.unwrap().code, 200);
+    assert_eq!(first.get(MAPS).await.unwrap().code, 401);
+    let ended = watch.next().await.unwrap();
+    assert!(ended.to_string().contains("was deleted at"), "{ended}");
+    let second = sign_in("second").await;
+    assert_eq!(second.get("/api").await.unwrap().code, 200);
+    assert_eq!(second.get(MAPS).await.unwrap().code, 403, "the binding was made for the first one");
+}
+
+#[tokio::test]
 async fn an_account_of_a_project_is_somebody_there_and_nobody_elsewhere() {
     let town = Town::of(&["ann"], &[]).await;
     let folder = tempfile::TempDir::new().unwrap();

@@ -7,8 +7,11 @@ mod every_endpoint;
 mod iam;
 mod leaks;
 mod machines;
+mod offboarding;
 mod roles;
+mod sealed;
 mod secrets;
+mod shipped;
 mod tenancy;
 
 use http::Method;

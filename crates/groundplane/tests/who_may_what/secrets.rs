@@ -164,6 +164,19 @@ async fn rbac_means_what_it_means_in_kubernetes_and_every_reveal_is_noted_down()
         let answer = town.person(who).get(&key).await.unwrap();
         assert_eq!((answer.code, holds(&answer.text())), (200, sees), "{who}: {}", answer.text());
     }
+    // Nothing is shown by what is not there, by tables and metadata, and by questions about other kinds.
+    let eve = town.person("eve");
+    assert_eq!(eve.get(&format!("{SECRETS}/absent")).await.unwrap().code, 404);
+    for accept in [
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+        "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    ] {
+        assert_eq!(eve.clone().with("accept", accept).get(&key).await.unwrap().code, 200);
+    }
+    for path in ["search?q=key", "plans"] {
+        let answer = eve.get(&format!("{PLANE}/apis/groundplane.dev/v1alpha1/{path}")).await.unwrap();
+        assert_eq!(answer.code, 200, "{path}: {}", answer.text());
+    }
     let expected = [("rob", "revealed"), ("vera", "redacted"), ("eve", "revealed")];
     let expected = expected.map(|(who, what)| (who.to_owned(), what.to_owned()));
     let mut tries = 0;
@@ -183,7 +196,15 @@ async fn rbac_means_what_it_means_in_kubernetes_and_every_reveal_is_noted_down()
         .filter_map(|event| event["user"]["username"].as_str())
         .collect();
     assert_eq!(who, ["eve", "rob"], "the newest first: {told}");
-    assert!(!holds(&std::fs::read_to_string(town.server.data().join("audit.log")).unwrap()));
+    let log = std::fs::read_to_string(town.server.data().join("audit.log")).unwrap();
+    assert!(!holds(&log));
+    let is_about_others = |event: &Value| {
+        !event["annotations"]["groundplane.dev/secret-values"].is_null()
+            && event["objectRef"]["resource"] != "secrets"
+    };
+    let events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let others: Vec<Value> = events.filter(is_about_others).collect();
+    assert!(others.is_empty(), "{others:?}");
 }
 
 /// Who read a secret, and whether values were shown, as the audit log has it.

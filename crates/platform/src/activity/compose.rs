@@ -169,8 +169,13 @@ pub fn of_change<'a>(api: &Api, kind: &Kind, key: &'a Key, change: &Change) -> O
         _ => Vec::new(),
     };
     let is_first = change.before.is_none() && !change.pruned_before;
+    // Where finalizers keep an object, whoever deletes it marks it, and a controller takes it away later.
+    let is_marked = |state: &Option<Value>| {
+        state.as_ref().is_some_and(|state| !state["metadata"]["deletionTimestamp"].is_null())
+    };
     let verb = match (is_first, &after) {
         (_, None) => "delete",
+        (false, _) if is_marked(&after) && !is_marked(&before) => "delete",
         (true, _) => "create",
         (false, _) if matches!(&*change.verb, "patch" | "apply") => "patch",
         (false, _) => "update",

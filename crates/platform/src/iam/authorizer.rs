@@ -1,17 +1,20 @@
 //! The IAM authorizer, evaluated in addition to RBAC.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use apiserver::Identity;
 use apiserver::api::Api;
-use apiserver::authz::{Attributes, Authorizer, Beside, Decision, Explained, Only, Rule, RulesFound};
+use apiserver::authz::{
+    Attributes, Authorizer, Beside, Decision, Explained, Only, Rule, RulesFound, Standing,
+};
 use apiserver::call::Call;
 use apiserver::catalog::{Catalog, Kinds};
 use apiserver::definitions::{self, GROUP as DEFINITIONS, PLURAL};
 use apiserver::keys::{self, Parts};
 use apiserver::plane::Plane;
 use apiserver::planes::PARENT;
+use krm::kind::Address;
 use krm::{Object, Status};
 use serde_json::Value;
 
@@ -20,7 +23,8 @@ use super::index::Index;
 use super::permission::Permission;
 use super::roles::At;
 use super::selector::{self, Place};
-use super::{GROUP, complete, escalation, explain, sign_in};
+use super::{GROUP, complete, escalation, explain, former, sign_in};
+use crate::bootstrap;
 use crate::tenancy::{self, GROUP as TENANCY};
 
 /// Decides by roles and bindings.
@@ -30,12 +34,20 @@ pub struct Iam {
     mint: Mint,
     /// For whom machine accounts sign tokens.
     audience: String,
+    /// What ships with the server, by where it is.
+    shipped: OnceLock<HashMap<Address, Object>>,
 }
 
 impl Iam {
     /// One that knows of nobody yet.
     pub fn new(kinds: Arc<Kinds>) -> Iam {
-        Iam { kinds, index: RwLock::default(), mint: Mint::default(), audience: String::new() }
+        Iam {
+            kinds,
+            index: RwLock::default(),
+            mint: Mint::default(),
+            audience: String::new(),
+            shipped: OnceLock::new(),
+        }
     }
 
     /// Says for whom machine accounts sign their tokens: what this server is called in them.
@@ -108,6 +120,12 @@ impl Iam {
     }
 }
 
+/// When an object was made, in microseconds since 1970.
+fn born(api: &Api, parts: &Parts<'_>) -> u64 {
+    let key = keys::object(&plane_of(parts.plane), &parts.address()).ok();
+    key.and_then(|key| Some(api.store().latest().get(&key)?.born())).unwrap_or(0)
+}
+
 fn plane_of(name: &str) -> Plane {
     if name.is_empty() { Plane::root() } else { Plane::project(name) }
 }
@@ -148,23 +166,58 @@ impl Beside for Iam {
             let selector = selector::object(&place_of(parts, &kind.names.kind));
             let mut index = self.index_mut();
             if index.policies.is_target(&selector) {
-                index.policies.target(&selector, object.map(Object::uid));
+                index.target(&selector, object.map(Object::uid));
             }
         }
         match (parts.group, parts.plural, object) {
             (GROUP, "policybindings", Some(binding)) => {
                 let uid = self.target_uid(api, parts.plane, binding);
-                self.index_mut().bind(&at, binding, uid.as_deref());
+                self.index_mut().bind(&at, binding, uid.as_deref(), born(api, parts));
             }
-            (GROUP, plural, object) => self.index_mut().take_in(plural, &at, object),
+            (GROUP, plural, object) => self.index_mut().take_in(plural, &at, object, born(api, parts)),
+            (TENANCY, "organizationmemberships", object) => self.index_mut().belongs(&at, object),
+            (TENANCY, former::MEMBERS, Some(record)) => self.index_mut().left(record),
             (DEFINITIONS, PLURAL, object) => {
                 let kind = object.and_then(|object| definitions::kind(object, 0, None));
                 let Index { defined, roles, .. } = &mut *self.index_mut();
                 defined.take_in(parts.plane, parts.name, kind, roles);
             }
-            (TENANCY, "projects", object) => self.index_mut().directory.project(parts.name, object),
+            (TENANCY, "projects", object) => {
+                let mut index = self.index_mut();
+                index.directory.project(parts.name, object);
+                match object {
+                    Some(_) => drop(index.born.insert(parts.name.into(), born(api, parts))),
+                    None => drop(index.born.remove(parts.name)),
+                }
+            }
             _ => {}
         }
+    }
+
+    fn standing(&self, plane: &Plane, who: &Identity) -> Standing {
+        let index = self.index();
+        let mut standing = index.directory.standing(&who.user);
+        if let Some(born) = index.born.get(plane.as_str()).filter(|_| !plane.is_root()) {
+            standing.as_creator = !index.has_left(plane.as_str(), &who.user, *born);
+        }
+        standing
+    }
+
+    fn changes_standing(&self, parts: &Parts<'_>) -> bool {
+        match parts.group {
+            GROUP => matches!(parts.plural, "users" | "machineaccounts" | former::ACCOUNTS),
+            TENANCY => matches!(parts.plural, "organizationmemberships" | former::MEMBERS),
+            _ => false,
+        }
+    }
+
+    fn shipped(&self, at: &Address) -> Option<Object> {
+        let shipped = self.shipped.get_or_init(|| bootstrap::shipped(&self.kinds));
+        shipped.get(at).cloned()
+    }
+
+    fn remains(&self, call: &Call, gone: &Object) -> Vec<(store::Key, Object)> {
+        former::records(&self.index().directory, call, gone)
     }
 
     fn settles(&self, group: &str) -> bool {
@@ -233,6 +286,7 @@ impl Beside for Iam {
         old: Option<&Object>,
         new: &Object,
     ) -> Result<(), Status> {
+        former::hands_nothing_on(&self.index().directory.former, call, old, new)?;
         escalation::check(self, rights, call, old, new)
     }
 

@@ -1,6 +1,6 @@
 //! The index that decisions are made from, kept up to date with the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apiserver::Identity;
@@ -8,10 +8,11 @@ use apiserver::authz::Only;
 use krm::Object;
 
 use super::defined::{Defined, own_role};
-use super::directory::{Directory, namespace_of_organization};
+use super::directory::{Directory, namespace_of_organization, organization_of_namespace};
+use super::former;
 use super::machine_keys::MachineKeys;
 use super::permission::Permission;
-use super::policies::{Binding, Given, Policies};
+use super::policies::{Binding, Given, Policies, Source};
 use super::roles::{At, Effective, Roles, SYSTEM_NAMESPACE};
 use super::selector::{self, Place};
 use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
@@ -29,6 +30,10 @@ pub struct Index {
     pub roles: Roles,
     /// Who has which role on what.
     pub policies: Policies,
+    /// When each project was made, in microseconds since 1970.
+    pub born: HashMap<Arc<str>, u64>,
+    /// The memberships of organizations, by their uids.
+    members: HashMap<At, Arc<str>>,
 }
 
 /// A grant that allows something.
@@ -53,12 +58,13 @@ impl std::fmt::Display for Grant {
 }
 
 impl Index {
-    /// Takes in an object of the group as it is now.
-    pub fn take_in(&mut self, plural: &str, at: &At, object: Option<&Object>) {
+    /// Takes in an object of the group, which was made at this time, as it is now.
+    pub fn take_in(&mut self, plural: &str, at: &At, object: Option<&Object>, born: u64) {
         match (plural, object) {
+            ("groupmemberships", _) => self.directory.membership(at, object, born),
             ("users", _) => self.directory.user(&at.name, object),
             ("groups", _) => self.directory.group(at, object),
-            ("groupmemberships", _) => self.directory.membership(at, object),
+            (former::ACCOUNTS, Some(record)) => self.directory.former.take_in(plural, record),
             ("machineaccounts", _) => self.directory.machine(at, object),
             ("machineaccountkeys", _) => self.machine_keys.take_in(at, object),
             ("roles", Some(object)) => self.roles.put(at, object),
@@ -240,17 +246,72 @@ impl Index {
         false
     }
 
-    /// A binding with whether it counts: `uid` is that of the object it is about, if that is there.
-    pub fn bind(&mut self, at: &At, object: &Object, uid: Option<&str>) {
+    /// A binding with whether it counts: `uid` is that of the object it is about, if that is there, and `born` when the
+    /// binding was made.
+    pub fn bind(&mut self, at: &At, object: &Object, uid: Option<&str>, born: u64) {
         match Binding::read(at, object) {
             Some(mut binding) => {
-                if binding.target.is_some() {
-                    binding.is_live = uid.is_some() && binding.target.as_deref() == uid;
-                }
-                self.policies.put(at, binding);
+                binding.born = born;
+                binding.is_there =
+                    binding.target.is_none() || (uid.is_some() && binding.target.as_deref() == uid);
+                let holds = self.holds_by(at, &binding);
+                self.policies.put(at, binding, holds);
             }
             None => self.policies.remove(at),
         }
+    }
+
+    /// An object that bindings may be about is there with this uid, or has gone.
+    pub fn target(&mut self, selector: &str, uid: Option<&str>) {
+        for at in self.policies.target(selector, uid) {
+            let Some(binding) = self.policies.get(&at) else { continue };
+            let holds = self.holds_by(&at, binding);
+            self.policies.holds(&at, holds);
+        }
+    }
+
+    /// Somebody joined an organization, or left it: what was given for that counts accordingly.
+    pub fn belongs(&mut self, membership: &At, object: Option<&Object>) {
+        match object {
+            Some(object) => drop(self.members.insert(membership.clone(), object.uid().into())),
+            None => drop(self.members.remove(membership)),
+        }
+        self.look_again(&membership.namespace);
+    }
+
+    /// Somebody left an organization.
+    pub fn left(&mut self, record: &Object) {
+        self.directory.former.take_in(former::MEMBERS, record);
+        let organization =
+            record.at("spec.organization").and_then(serde_json::Value::as_str).unwrap_or_default();
+        self.look_again(&namespace_of_organization(organization));
+    }
+
+    /// Bindings in the namespace of an organization may have come to count, or not to.
+    fn look_again(&mut self, namespace: &str) {
+        for at in self.policies.depending(namespace) {
+            let Some(binding) = self.policies.get(&at) else { continue };
+            let holds = self.holds_by(&at, binding);
+            self.policies.holds(&at, holds);
+        }
+    }
+
+    /// Whether a binding still has what it came from: the membership, or that its maker has not left.
+    fn holds_by(&self, at: &At, binding: &Binding) -> bool {
+        match &binding.comes_from {
+            Source::Somebody => true,
+            Source::Membership(uid) => self.members.values().any(|known| known == uid),
+            Source::Creation(creator) => {
+                let organization = organization_of_namespace(&at.namespace).unwrap_or_default();
+                binding.born > self.directory.former.left_at(organization, creator)
+            }
+        }
+    }
+
+    /// Whether somebody has left the organization of a project that they made.
+    pub fn has_left(&self, project: &str, login: &str, born: u64) -> bool {
+        let left = self.directory.organization_of(project).zip(self.directory.user_uid(login));
+        left.is_some_and(|(organization, uid)| born <= self.directory.former.left_at(organization, uid))
     }
 
     /// What a role grants that is bound in a plane.

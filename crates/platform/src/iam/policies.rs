@@ -6,9 +6,10 @@ use std::sync::Arc;
 use krm::Object;
 use serde_json::Value;
 
-use super::directory::{by_group, by_service_account, by_uid};
+use super::directory::{by_group, by_service_account, by_uid, organization_of_namespace};
 use super::roles::At;
 use super::selector::{self, Place};
+use crate::tenancy::{OF_MEMBERSHIP, ORGANIZATION, PROJECT};
 
 /// The roles that somebody has somewhere, each with the bindings that say so.
 pub type Given = BTreeMap<At, BTreeSet<At>>;
@@ -24,8 +25,51 @@ pub struct Binding {
     pub role: At,
     /// The uid of the one object it is about.
     pub target: Option<Arc<str>>,
-    /// Whether that object is there: then it counts.
+    /// Whether that object is there.
+    pub is_there: bool,
+    /// What it was made for.
+    pub comes_from: Source,
+    /// When it was made, in microseconds since 1970.
+    pub born: u64,
+    /// Whether it counts: the object is there, and what it was made for still holds.
     pub is_live: bool,
+}
+
+/// What a binding was made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Somebody made it.
+    Somebody,
+    /// It gives the role of a membership of an organization, by the uid of that.
+    Membership(Arc<str>),
+    /// It came with an organization, or with a project of one, for whoever made that, by their uid.
+    Creation(Arc<str>),
+}
+
+impl Source {
+    fn of(at: &At, object: &Object) -> Source {
+        if let Some((_, uid)) = object.labels().find(|(key, _)| *key == OF_MEMBERSHIP) {
+            return Source::Membership(uid.into());
+        }
+        let owners = object.meta("ownerReferences").and_then(Value::as_array).into_iter().flatten();
+        let is_own = |owner: &&Value| owner["controller"] == true && owner["name"] == *owner_name(object);
+        let is_created = at.plane.is_empty()
+            && organization_of_namespace(&at.namespace).is_some()
+            && owners
+                .filter(is_own)
+                .any(|owner| matches!(owner["kind"].as_str(), Some(PROJECT | ORGANIZATION)));
+        let creator = object.at("spec.subjects").and_then(|subjects| subjects.get(0)?.get("uid")?.as_str());
+        match creator.filter(|_| is_created) {
+            Some(creator) => Source::Creation(creator.into()),
+            None => Source::Somebody,
+        }
+    }
+}
+
+/// The name of the one object that a binding is about.
+fn owner_name(binding: &Object) -> &str {
+    let name = binding.at("spec.resourceSelector.resourceRef.name");
+    name.and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Binding {
@@ -59,25 +103,29 @@ impl Binding {
         };
         let subjects = object.at("spec.subjects").and_then(Value::as_array).into_iter().flatten();
         Some(Binding {
-            subjects: subjects.filter_map(|subject| subject_of(at, subject)).map(Arc::from).collect(),
+            subjects: subjects.flat_map(|subject| subject_of(at, subject)).map(Arc::from).collect(),
             selector: selector.into(),
             role: at.role(object.at("spec.roleRef")?),
+            is_there: target.is_none(),
+            comes_from: Source::of(at, object),
+            born: 0,
             is_live: target.is_none(),
             target,
         })
     }
 }
 
-fn subject_of(at: &At, subject: &Value) -> Option<String> {
+fn subject_of(at: &At, subject: &Value) -> Vec<String> {
     let text = |field: &str| subject.get(field).and_then(Value::as_str).unwrap_or_default();
     match (text("kind"), text("uid")) {
-        ("Group", _) if text("name").starts_with("system:") => Some(by_group(text("name"))),
+        ("Group", _) if text("name").starts_with("system:") => vec![by_group(text("name"))],
         ("ServiceAccount", _) => {
             let namespace = if text("namespace").is_empty() { &*at.namespace } else { text("namespace") };
-            Some(by_service_account(&at.plane, namespace, text("name")))
+            let by = |uid| by_service_account(&at.plane, namespace, text("name"), uid);
+            vec![by(Some(text("uid"))), by(None)]
         }
-        (_, "") => None,
-        (_, uid) => Some(by_uid(uid)),
+        (_, "") => Vec::new(),
+        (_, uid) => vec![by_uid(uid)],
     }
 }
 
@@ -88,12 +136,20 @@ pub struct Policies {
     by_subject: HashMap<Arc<str>, BTreeMap<Arc<str>, Given>>,
     by_target: HashMap<Arc<str>, BTreeSet<At>>,
     by_role: HashMap<At, BTreeSet<At>>,
+    /// By namespace, the bindings that were made for a membership or a maker.
+    dependent: HashMap<Arc<str>, BTreeSet<At>>,
 }
 
 impl Policies {
     /// Takes in a binding, new or changed.
-    pub fn put(&mut self, at: &At, binding: Binding) {
+    ///
+    /// `holds` says whether what it was made for still does.
+    pub fn put(&mut self, at: &At, mut binding: Binding, holds: bool) {
         self.remove(at);
+        binding.is_live = binding.is_there && holds;
+        if binding.comes_from != Source::Somebody {
+            self.dependent.entry(at.namespace.clone()).or_default().insert(at.clone());
+        }
         if binding.target.is_some() {
             self.by_target.entry(binding.selector.clone()).or_default().insert(at.clone());
         }
@@ -109,7 +165,19 @@ impl Policies {
         let Some(binding) = self.bindings.remove(at) else { return };
         take(&mut self.by_target, &binding.selector, at);
         take(&mut self.by_role, &binding.role, at);
+        take(&mut self.dependent, &at.namespace, at);
         self.take_back(at, &binding);
+    }
+
+    /// The bindings of a namespace that were made for a membership or a maker.
+    pub fn depending(&self, namespace: &str) -> Vec<At> {
+        self.dependent.get(namespace).into_iter().flatten().cloned().collect()
+    }
+
+    /// What a binding was made for holds, or no longer does.
+    pub fn holds(&mut self, at: &At, holds: bool) {
+        let Some(binding) = self.bindings.get(at).cloned() else { return };
+        self.put(at, binding, holds);
     }
 
     /// Whether any binding is about a single object.
@@ -127,19 +195,15 @@ impl Policies {
         self.by_target.get(selector).into_iter().flatten()
     }
 
-    /// An object that bindings are about is there with this uid, or has gone.
-    pub fn target(&mut self, selector: &str, uid: Option<&str>) {
-        for at in self.by_target.get(selector).cloned().into_iter().flatten() {
-            let Some(mut binding) = self.bindings.remove(&at) else { continue };
-            let is_live = uid.is_some() && binding.target.as_deref() == uid;
-            match (binding.is_live, is_live) {
-                (false, true) => self.give(&at, &binding),
-                (true, false) => self.take_back(&at, &binding),
-                _ => {}
+    /// An object that bindings are about is there with this uid, or has gone: those whose target it is.
+    pub fn target(&mut self, selector: &str, uid: Option<&str>) -> Vec<At> {
+        let about: Vec<At> = self.by_target.get(selector).into_iter().flatten().cloned().collect();
+        for at in &about {
+            if let Some(binding) = self.bindings.get_mut(at) {
+                binding.is_there = uid.is_some() && binding.target.as_deref() == uid;
             }
-            binding.is_live = is_live;
-            self.bindings.insert(at, binding);
         }
+        about
     }
 
     /// What somebody has, by selector.

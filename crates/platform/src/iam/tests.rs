@@ -19,13 +19,13 @@ fn object(value: Value) -> Object {
 fn role(index: &mut Index, name: &str, permissions: &[&str], inherits: &[&str]) {
     let inherits: Vec<Value> = inherits.iter().map(|name| json!({ "name": name })).collect();
     let role = json!({ "spec": { "includedPermissions": permissions, "inheritedRoles": inherits } });
-    index.take_in("roles", &At::new("", SYSTEM_NAMESPACE, name), Some(&object(role)));
+    index.take_in("roles", &At::new("", SYSTEM_NAMESPACE, name), Some(&object(role)), 0);
 }
 
 fn user(index: &mut Index, name: &str) {
     let spec = json!({ "email": format!("{name}@example.com") });
     let user = json!({ "metadata": { "name": name, "uid": format!("uid-{name}") }, "spec": spec });
-    index.take_in("users", &At::new("", "", name), Some(&object(user)));
+    index.take_in("users", &At::new("", "", name), Some(&object(user)), 0);
 }
 
 fn bind(index: &mut Index, name: &str, role: &str, user: &str, selector: Value) {
@@ -35,7 +35,7 @@ fn bind(index: &mut Index, name: &str, role: &str, user: &str, selector: Value) 
         "subjects": [{ "kind": "User", "name": user, "uid": format!("uid-{user}") }],
         "resourceSelector": selector,
     } });
-    index.bind(&At::new("", SYSTEM_NAMESPACE, name), &object(binding), uid.as_deref());
+    index.bind(&At::new("", SYSTEM_NAMESPACE, name), &object(binding), uid.as_deref(), 0);
 }
 
 fn may(index: &Index, user: &str, permission: &str, place: &Place<'_>) -> bool {
@@ -101,7 +101,7 @@ fn a_role_grants_what_those_grant_that_it_inherits_from_as_they_come_and_go() {
     role(&mut index, "editor", &[], &["viewer"]);
     role(&mut index, "viewer", &[get], &["admin"]);
     assert!(may(&index, "ann", get, &RACK), "through two others, in a circle");
-    index.take_in("roles", &At::new("", SYSTEM_NAMESPACE, "editor"), None);
+    index.take_in("roles", &At::new("", SYSTEM_NAMESPACE, "editor"), None, 0);
     assert!(!may(&index, "ann", get, &RACK), "the chain is broken");
     role(&mut index, "editor", &["inventory.miloapis.com/*.get"], &[]);
     assert!(may(&index, "ann", get, &RACK), "by a pattern");
@@ -125,7 +125,7 @@ fn whoever_is_inactive_or_another_has_nothing() {
     let inactive = json!({
         "metadata": { "uid": "uid-ann" }, "spec": { "email": "ann@example.com" }, "status": { "state": "Inactive" },
     });
-    index.take_in("users", &At::new("", "", "ann"), Some(&object(inactive)));
+    index.take_in("users", &At::new("", "", "ann"), Some(&object(inactive)), 0);
     assert!(!may(&index, "ann", get, &RACK));
 }
 

@@ -17,12 +17,9 @@ use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Entry, Key};
 
-use super::{GROUP, IAM_API_VERSION, ORGANIZATION, owned};
+use super::{GROUP, IAM_API_VERSION, OF_MEMBERSHIP, ORGANIZATION, owned};
 use crate::iam::Iam;
 use crate::iam::roles::At;
-
-/// Label on a PolicyBinding: the uid of the membership that it was created for.
-const OF_MEMBERSHIP: &str = "resourcemanager.miloapis.com/organization-membership";
 
 /// Reconciles organizations and memberships.
 pub struct TenancyController(pub Arc<Iam>);
@@ -101,6 +98,11 @@ impl TenancyController {
             reason.tell(membership, now);
             return Ok(());
         };
+        if self.is_of_an_earlier(client, membership, &user) {
+            let why = "the membership was made for an earlier User of this name; delete it, and make it again for this one";
+            Finding::fails("Ready", "EarlierUser", why).tell(membership, now);
+            return Ok(());
+        }
         let wanted = self.wanted(membership, &user, &organization);
         self.take_back(client, bindings, membership, &wanted).await?;
         let mut applied = Vec::new();
@@ -122,6 +124,19 @@ impl TenancyController {
         };
         roles.tell(membership, now);
         Ok(())
+    }
+
+    /// Whether a membership was made for an earlier user of the same name.
+    fn is_of_an_earlier(&self, client: &Client, membership: &Object, user: &Object) -> bool {
+        let at = krm::kind::Address {
+            group: GROUP.to_owned(),
+            plural: "organizationmemberships".to_owned(),
+            namespace: membership.namespace().to_owned(),
+            name: membership.name().to_owned(),
+        };
+        let key = keys::object(&Plane::root(), &at).ok();
+        let born = key.and_then(|key| Some(client.api().store().latest().get(&key)?.born()));
+        born.is_some_and(|born| born <= self.0.index().directory.former.gone_at(user.name()))
     }
 
     /// A binding for each role.
