@@ -1,4 +1,4 @@
-//! `groundplane crds`: our kinds as definitions, for another Kubernetes.
+//! `groundplane crds`: the built-in kinds as CustomResourceDefinitions, for another Kubernetes API server.
 
 use std::io::{self, BufWriter, Write};
 
@@ -8,17 +8,17 @@ use krm::kind::Kind;
 
 use crate::failure::Failure;
 
-/// Print our kinds as CustomResourceDefinitions, for another Kubernetes.
+/// Print the built-in kinds as CustomResourceDefinitions, for another Kubernetes API server.
 ///
-/// Manifests then apply there as they do here, with the same schemas, columns and selectable fields. The rules over
-/// several objects, references and controllers stay here: there, nobody refuses a cable without its port.
+/// Manifests then apply there too, with the same schemas, printer columns and selectable fields. Rules across objects,
+/// reference checks and controllers exist only here: there, a cable without its port is not refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  groundplane crds | kubectl apply --server-side -f -\n  groundplane crds \
     inventory.miloapis.com > inventory.yaml\n  groundplane crds racks.inventory.miloapis.com"
 )]
 pub struct Arguments {
-    /// Only these: groups, or resources as in racks.inventory.miloapis.com.
+    /// Print only these groups or resources, as in racks.inventory.miloapis.com.
     #[arg(value_name = "GROUP|RESOURCE.GROUP")]
     only: Vec<String>,
 }
@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if !kinds.iter().any(|kind| is(kind, asked)) {
             return Err(Failure::new(
                 format_args!("finding {asked}"),
-                format_args!("there is no such group or resource of ours; there are {}", known(&kinds)),
+                format_args!("no built-in group or resource has this name; there are {}", known(&kinds)),
             ));
         }
     }
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         |kind: &&Kind| arguments.only.is_empty() || arguments.only.iter().any(|asked| is(kind, asked));
     for kind in kinds.iter().filter(wanted) {
         let written = write!(out, "---\n{}", to_yaml(&crd::of_kind(kind)));
-        // Whoever does not listen any more has seen enough.
+        // The reader has closed the pipe.
         if written.is_err() {
             return Ok(());
         }
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What other servers could serve as well.
+/// Kinds that another server can serve.
 fn ours() -> Vec<Kind> {
     let mut kinds = inventory::all();
     kinds.extend(design_resources::all());

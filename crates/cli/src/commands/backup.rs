@@ -1,4 +1,4 @@
-//! `groundplane backup`: everything there is, in one file.
+//! `groundplane backup`: all objects and their history, in one file.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,14 +11,15 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Save everything there is to a file, as of one moment, while the server runs.
+/// Save all objects and their history to a file, as of one moment, while the server runs.
 ///
-/// Secrets in it stay sealed: keep the server's sealing.keys apart from it. "groundplane restore-backup" makes a new server's
-/// data from it. Only who may do everything may do this.
+/// Secrets in the file stay sealed, and it holds no keys. It names the key files that a restore needs: copy them once,
+/// on the machine of the server, with "groundplane keys --copy-to", and keep them apart from the backups. "groundplane
+/// restore-backup" makes the data of a new server from both. Requires cluster-admin.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | age -r KEY > monday.backup.age\n  \
-    groundplane restore-backup monday.backup --data /var/lib/groundplane"
+    groundplane restore-backup monday.backup --data /var/lib/groundplane --keys /safe/groundplane-keys"
 )]
 pub struct Arguments {
     /// The file to write, which must not exist; - for stdout.
@@ -32,7 +33,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/backups").accept("*/*");
     if arguments.file == Path::new("-") {
         if session.console.out_is_terminal {
-            return Err(Failure::usage("a backup is no text, and stdout is a terminal")
+            return Err(Failure::usage("a backup is binary, and stdout is a terminal")
                 .hint("name a file, or use a pipe"));
         }
         let mut body = client.open(&ask).await.map_err(|failure| failure.without("backup"))?;
@@ -44,7 +45,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let file = &arguments.file;
     if file.exists() {
         return Err(Failure::other(format!(
-            "{} exists already; a backup overwrites nothing",
+            "{} exists already; choose another name, since a backup overwrites nothing",
             file.display()
         )));
     }
@@ -69,6 +70,11 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     }
     saved?;
     session.console.say(&format!("{} saved, {size} bytes", file.display()));
+    if session.console.err_is_terminal {
+        session
+            .console
+            .say("It holds no keys: \"groundplane keys --copy-to\" copies those that a restore needs.");
+    }
     Ok(())
 }
 
@@ -78,7 +84,7 @@ async fn next(body: &mut hyper::body::Incoming) -> Result<Option<bytes::Bytes>, 
             None => return Ok(None),
             Some(Err(error)) => {
                 return Err(Failure::other(format!(
-                    "the backup broke off: {error}; what was saved is no backup"
+                    "the backup broke off: {error}; it is incomplete, try again"
                 )));
             }
             Some(Ok(frame)) => {
