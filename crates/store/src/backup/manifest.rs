@@ -136,3 +136,49 @@ pub(super) fn frame(keys: &[KeyNote]) -> Result<Frame> {
 pub(super) fn is_own(name: &str) -> bool {
     name.starts_with(OWN)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backup::frame::Writer;
+
+    fn backup(frames: &[Frame]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes).unwrap();
+        writer.frame(&Frame::Start { revision: Revision::new(7), time: 1 }).unwrap();
+        for frame in frames {
+            writer.frame(frame).unwrap();
+        }
+        writer.finish(0, 0).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_backup_of_a_version_that_named_no_keys_still_says_which_it_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| KeyFile::open_or_create(folder.path().join(name)).unwrap();
+        let (_, wrapped) = Keyring::new(file("own")).new_data_key().unwrap();
+        let value = Bytes::from(postcard::to_stdvec(&wrapped).unwrap());
+        let bytes = backup(&[Frame::Meta { name: format!("{DATA_KEYS}1"), value }]);
+        let contents = Contents::read(&mut &bytes[..]).unwrap();
+        assert_eq!(contents.revision, Revision::new(7));
+        assert_eq!(contents.keys, []);
+        assert_eq!(contents.sealing_keys(), BTreeSet::from([file("own").active_kid()]));
+        assert!(contents.opens_with(file("own")).is_ok());
+        assert!(contents.opens_with(file("other")).is_err());
+        assert!(!contents.needs_signing_key());
+    }
+
+    #[test]
+    fn key_files_are_named_and_one_that_is_cut_off_is_refused() {
+        let note =
+            KeyNote { file: SIGNING_KEY.into(), path: "/a/signing.key".into(), ids: vec!["00".into()] };
+        let bytes = backup(&[frame(std::slice::from_ref(&note)).unwrap()]);
+        let contents = Contents::read(&mut &bytes[..]).unwrap();
+        assert_eq!(contents.note(SIGNING_KEY), Some(&note));
+        assert!(contents.needs_signing_key() && !contents.is_signed_by(PublicKey([1; 32])));
+        for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
+            assert!(Contents::read(&mut &bytes[..cut]).is_err(), "cut after {cut}");
+        }
+    }
+}
