@@ -1,7 +1,7 @@
 //! The API server without its sockets: the store, the kinds and what every request needs of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -30,6 +30,7 @@ struct Shared {
     shown: Shown,
     parsed: ParsedObjects,
     controllers: Controllers,
+    key_files: OnceLock<Vec<store::KeyNote>>,
 }
 
 impl Api {
@@ -53,6 +54,7 @@ impl Api {
             shown: Shown::default(),
             parsed: ParsedObjects::default(),
             controllers: Controllers::default(),
+            key_files: OnceLock::new(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -82,6 +84,16 @@ impl Api {
                 Err(_) => return,
             };
         }
+    }
+
+    /// Says which key files the server has besides those of the store. Backups name them.
+    pub fn name_key_files(&self, files: Vec<store::KeyNote>) {
+        let _ = self.0.key_files.set(files);
+    }
+
+    /// The key files that the server has besides those of the store.
+    pub fn key_files(&self) -> &[store::KeyNote] {
+        self.0.key_files.get().map_or(&[], Vec::as_slice)
     }
 
     /// The store.

@@ -13,6 +13,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime};
 
 use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use zeroize::Zeroizing;
 
 pub use error::CredentialsError;
@@ -31,6 +32,10 @@ pub const CA_FILE: &str = "ca.crt";
 
 /// Private files stand in a folder of their own, so that it can be backed up or copied to a second server as one.
 const FOLDER: &str = "pki";
+/// The CA, in that folder.
+const AUTHORITY_FILE: &str = "ca.pem";
+/// The key that signs tokens of service accounts, in that folder.
+const ACCOUNTS_FILE: &str = "service-accounts.pem";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const CERTIFICATE_LIFE: Duration = Duration::from_secs(365 * 24 * 3600);
 /// A certificate with less than this left is issued again.
@@ -62,9 +67,9 @@ impl Credentials {
         let folder = directory.join(FOLDER);
         files::make_folder(&folder)?;
 
-        let authority = Authority::open_or_create(&folder.join("ca.pem"), now)?;
+        let authority = Authority::open_or_create(&folder.join(AUTHORITY_FILE), now)?;
         let (serving_path, admin_path) = (folder.join("serving.pem"), folder.join("admin.pem"));
-        let token_path = folder.join("service-accounts.pem");
+        let token_path = folder.join(ACCOUNTS_FILE);
         // Every new file waits for the disk; together they wait once.
         let (serving, admin, public, token_key) = std::thread::scope(|scope| {
             let serving = scope.spawn(|| {
@@ -102,6 +107,18 @@ impl Credentials {
             return Ok(None);
         }
         Credentials::open_or_create_at(&self.directory, self.names.clone(), now).map(Some)
+    }
+
+    /// The private files that a copy of this server needs, for the manifest of a backup.
+    pub fn key_files(&self) -> Vec<store::KeyNote> {
+        let folder = self.directory.join(FOLDER);
+        let note = |file: &str, id: Option<String>| store::KeyNote {
+            file: format!("{FOLDER}/{file}"),
+            path: folder.join(file).display().to_string(),
+            ids: id.into_iter().collect(),
+        };
+        let token_key = certificate::to_pem("PRIVATE KEY", &self.token_key);
+        vec![note(AUTHORITY_FILE, key_id(self.authority.pem())), note(ACCOUNTS_FILE, key_id(&token_key))]
     }
 
     /// Writes the administrator's kubeconfig for a server at `url`, and says where.
@@ -154,6 +171,21 @@ impl Credentials {
     pub(crate) fn serving_key(&self) -> &[u8] {
         self.serving.key()
     }
+}
+
+/// The fingerprint of what a PEM file holds: the SHA-256 of its certificate, or else of the public half of its private
+/// key. `None` when it holds neither.
+pub fn key_id(pem: &str) -> Option<String> {
+    let hash = |bytes: &[u8]| {
+        let hash = ring::digest::digest(&ring::digest::SHA256, bytes);
+        hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    if let Ok(certificate) = CertificateDer::from_pem_slice(pem.as_bytes()) {
+        return Some(hash(&certificate));
+    }
+    let key = certificate::private_key(Path::new("a key"), pem).ok()?;
+    let pair = rcgen::KeyPair::try_from(key.as_slice()).ok()?;
+    Some(hash(pair.public_key_raw()))
 }
 
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {

@@ -1,4 +1,4 @@
-//! `groundplane crds`: our kinds as definitions, for another Kubernetes.
+//! `groundplane crds`: the built-in kinds as CustomResourceDefinitions, for another Kubernetes API server.
 
 use std::io::{self, BufWriter, Write};
 
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         |kind: &&Kind| arguments.only.is_empty() || arguments.only.iter().any(|asked| is(kind, asked));
     for kind in kinds.iter().filter(wanted) {
         let written = write!(out, "---\n{}", to_yaml(&crd::of_kind(kind)));
-        // Whoever does not listen any more has seen enough.
+        // The reader has closed the pipe.
         if written.is_err() {
             return Ok(());
         }
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What other servers could serve as well.
+/// Kinds that another server can serve.
 fn ours() -> Vec<Kind> {
     let mut kinds = inventory::all();
     kinds.extend(design_resources::all());

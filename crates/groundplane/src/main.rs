@@ -3,11 +3,13 @@
 mod crds;
 mod demo;
 mod failure;
+mod key_files;
 mod keys;
 mod log;
 mod reference;
 mod restore_backup;
 mod serve;
+mod shell;
 
 use std::{
     io::{self, BufWriter, Write as _},
@@ -38,7 +40,6 @@ struct Arguments {
 enum Command {
     /// Run the control plane.
     Serve(Box<serve::Arguments>),
-    /// Create the keys and certificates of a server.
     Keys(keys::Arguments),
     /// Compile, validate, compare and promote site designs.
     Design(design_cli::Arguments),
@@ -46,7 +47,6 @@ enum Command {
     #[command(flatten)]
     Client(Box<cli::Command>),
     Inventory(Box<inventory_cli::Arguments>),
-    /// Print the manifests of a demo fleet.
     Demo(demo::Arguments),
     /// Print the inventory types as CustomResourceDefinitions.
     Crds(crds::Arguments),
@@ -61,7 +61,10 @@ fn main() -> ExitCode {
     }
     let command_line = command_line();
     let words = cli::plain_booleans(&command_line, words);
-    let matches = command_line.clone().try_get_matches_from(words).unwrap_or_else(|error| {
+    let matches = command_line.clone().try_get_matches_from(words.clone()).unwrap_or_else(|error| {
+        if log::usage(&words, &error) {
+            std::process::exit(2);
+        }
         if let Some(told) = cli::explain_mistyped(&error, &command_line) {
             eprintln!("{told}");
             std::process::exit(2);
@@ -69,8 +72,11 @@ fn main() -> ExitCode {
         error.exit()
     });
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let is_client =
-        matches!(arguments.command, Command::Client(_) | Command::Design(_) | Command::Inventory(_));
+    let is_client = match &arguments.command {
+        Command::Client(_) | Command::Design(_) | Command::Inventory(_) => true,
+        Command::Demo(demo) => demo.action.is_some(),
+        _ => false,
+    };
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
         eprintln!("groundplane: {option} is for client commands; this command does not connect to a server");
         return ExitCode::from(2);
@@ -91,6 +97,14 @@ fn main() -> ExitCode {
             });
             return ExitCode::from(code);
         }
+        Command::Demo(demo::Arguments { action: Some(demo::Action::Remove(remove)), .. }) => {
+            let mut global = arguments.global;
+            if let Some(data) = remove.data {
+                global.kubeconfig = Some(data.join(apiserver::first_start::KUBECONFIG_FILE));
+            }
+            let console = cli::Console::of_process();
+            return ExitCode::from(cli::run_with(global, console, command_line, demo::remove));
+        }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Crds(arguments) => crds::run(&arguments),
         Command::Reference(arguments) => reference::run(&arguments),
@@ -98,7 +112,9 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("groundplane: {failure}");
+            if !failure.is_reported() {
+                eprintln!("groundplane: {failure}");
+            }
             ExitCode::FAILURE
         }
     }

@@ -1,6 +1,11 @@
-//! The first minute with the program: it starts on an empty folder, says where it is, keeps what is secret to itself,
-//! and stops when it is told to.
+//! The first minute with the server: it starts on an empty folder, prints its kubeconfig, keeps private files private,
+//! and stops on a signal.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
+
+#[path = "first_start/demo.rs"]
+mod demo;
+#[path = "first_start/listening.rs"]
+mod listening;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +20,7 @@ const GROUNDPLANE: &str = env!("CARGO_BIN_EXE_groundplane");
 
 #[tokio::test]
 async fn an_empty_folder_becomes_a_server_at_once() {
-    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let server = Server::first_start(GROUNDPLANE, &[]).unwrap();
     eprintln!("ready after {:?}", server.took);
     assert!(
         server.took < Duration::from_secs(5),
@@ -32,7 +37,7 @@ async fn an_empty_folder_becomes_a_server_at_once() {
 
 #[tokio::test]
 async fn what_is_secret_is_readable_by_its_owner_alone() {
-    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let server = Server::first_start(GROUNDPLANE, &[]).unwrap();
     let secret = json!({"metadata": {"name": "s"}, "stringData": {"password": "correct horse battery"}});
     assert_eq!(server.client().post("/api/v1/namespaces/default/secrets", &secret).await.unwrap().code, 201);
     let files = files_below(server.data());
@@ -105,7 +110,7 @@ fn a_port_that_is_taken_is_told_in_one_line() {
 
 #[test]
 fn a_folder_that_another_server_has_is_told_in_one_line() {
-    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let server = Server::first_start(GROUNDPLANE, &[]).unwrap();
     let before = std::fs::read(server.kubeconfig()).unwrap();
     let ended = serve(&["--listen", "127.0.0.1:0", "--data", server.data().to_str().unwrap()]);
     let said = String::from_utf8(ended.stderr).unwrap();
@@ -140,7 +145,7 @@ fn serve(arguments: &[&str]) -> Output {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_told_to_stop_ends_its_watches_and_goes() {
-    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let server = Server::first_start(GROUNDPLANE, &[]).unwrap();
     let client = server.client();
     let mut watches = Vec::new();
     for _ in 0..8 {

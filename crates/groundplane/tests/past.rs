@@ -9,6 +9,10 @@ mod brought_back;
 mod killed;
 #[path = "past/marker.rs"]
 mod marker;
+#[path = "past/restore_guide.rs"]
+mod restore_guide;
+#[path = "past/restored_wrongly.rs"]
+mod restored_wrongly;
 #[path = "past/tampered.rs"]
 mod tampered;
 #[path = "past/told.rs"]

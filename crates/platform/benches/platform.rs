@@ -59,7 +59,7 @@ fn town(bindings: usize, projects: usize) -> Index {
         [("maps", "core.miloapis.com/configmaps.get"), ("racks", "inventory.miloapis.com/racks.get")]
     {
         let role = json!({ "spec": { "includedPermissions": [permission] } });
-        index.take_in("roles", &At::new("", SYSTEM, name), Some(&object(role)));
+        index.take_in("roles", &At::new("", SYSTEM, name), Some(&object(role)), 1);
     }
     for number in 0..projects {
         let owner = json!({ "spec": { "ownerRef": { "kind": "Organization", "name": format!("o{}", number % 100) } } });
@@ -92,7 +92,7 @@ fn town(bindings: usize, projects: usize) -> Index {
 fn user(index: &mut Index, name: &str) {
     let spec = json!({ "email": format!("{name}@example.com") });
     let user = json!({ "metadata": { "uid": format!("uid-{name}") }, "spec": spec });
-    index.take_in("users", &At::new("", "", name), Some(&object(user)));
+    index.take_in("users", &At::new("", "", name), Some(&object(user)), 1);
 }
 
 fn bind(index: &mut Index, at: &str, role: &str, user: &str, (group, kind, name): (&str, &str, &str)) {
@@ -102,7 +102,7 @@ fn bind(index: &mut Index, at: &str, role: &str, user: &str, (group, kind, name)
         "subjects": [{ "kind": "User", "name": user, "uid": format!("uid-{user}") }],
         "resourceSelector": { "resourceRef": reference },
     } });
-    index.bind(&At::new("", SYSTEM, at), &object(binding), Some("u"));
+    index.bind(&At::new("", SYSTEM, at), &object(binding), Some("u"), 2);
 }
 
 fn measure(index: &Index, what: &str, user: &str, permission: &str, place: &Place<'_>, allowed: bool) {

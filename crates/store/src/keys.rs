@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::backup::manifest::{KeyNote, SEALING_KEYS, SIGNING_KEY};
 use crate::error::{Error, Result};
 use crate::history::archive::{Archive, Edit};
 use crate::seal::{KeyFile, Keyring, WrappedKey};
 use crate::sign::SigningKey;
-use crate::store::Store;
+use crate::store::{Parts, Store};
 
 /// The keys of one store. Several servers of one store share them: copy the two files.
 #[derive(Clone)]
@@ -25,8 +26,8 @@ impl Keys {
     /// Opens `sealing.keys` and `signing.key` in `folder`, and makes those that are not there. Both must be
     /// readable by their owner alone.
     pub fn open(folder: &Path) -> Result<Keys> {
-        let sealing = KeyFile::open_or_create(folder.join("sealing.keys"))?;
-        let signing = SigningKey::open_or_create(folder.join("signing.key"));
+        let sealing = KeyFile::open_or_create(folder.join(SEALING_KEYS))?;
+        let signing = SigningKey::open_or_create(folder.join(SIGNING_KEY));
         let signing = signing.map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Keys { keyring: Arc::new(Keyring::new(sealing)), signing: Arc::new(signing) })
     }
@@ -54,6 +55,22 @@ pub(crate) async fn ensure(archive: &dyn Archive, keyring: &Keyring) -> Result<(
         keyring.use_for_sealing(id)?;
     }
     Ok(())
+}
+
+/// The two key files of a store, for the manifest of a backup.
+pub(crate) fn notes(parts: &Parts) -> Result<Vec<KeyNote>> {
+    let path = parts.memory.indexer.keyring().key_file();
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let file = KeyFile::open_or_create(path.clone())?;
+    let note = |file: &str, ids: Vec<String>| KeyNote {
+        file: file.to_owned(),
+        path: path.with_file_name(file).display().to_string(),
+        ids,
+    };
+    Ok(vec![
+        note(SEALING_KEYS, file.kids().map(str::to_owned).collect()),
+        note(SIGNING_KEY, vec![parts.signing.public().to_string()]),
+    ])
 }
 
 /// What came of a new sealing key.

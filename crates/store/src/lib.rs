@@ -30,6 +30,7 @@ mod version;
 mod view;
 
 pub use backup::Summary as BackupSummary;
+pub use backup::manifest::{Contents as BackupContents, KeyNote, SEALING_KEYS, SIGNING_KEY};
 pub use backup::restore::RAISE;
 pub use embedded::{Device, Embedded, Settings};
 pub use entry::{Body, Entry, Uid};

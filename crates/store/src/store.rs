@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::backup;
+use crate::backup::{self, manifest::KeyNote};
 use crate::entry::Entry;
 use crate::error::Result;
 use crate::history::archive::{Archive, Later};
@@ -16,6 +16,7 @@ use crate::history::past::Past;
 use crate::history::verify::{self, Report};
 use crate::history::{At, Change, ChangeAt, Changes, Cursor, Deed, DeedMark, Touched, deeds};
 use crate::key::Key;
+use crate::keys;
 use crate::lease::Acquired;
 use crate::limits::Limits;
 use crate::memory::Memory;
@@ -194,14 +195,24 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Writes everything, objects and history, as of one revision, in a form that either engine restores.
-    /// Sealed values stay sealed.
+    /// Sealed values stay sealed, and no key is written: the backup names the key files that a restore needs.
     fn backup<'a>(&'a self, output: &'a mut (dyn Output + Send)) -> Later<'a, backup::Summary> {
+        self.backup_naming(&[], output)
+    }
+
+    /// The same, naming key files of the server besides those of the store.
+    fn backup_naming<'a>(
+        &'a self,
+        others: &'a [KeyNote],
+        output: &'a mut (dyn Output + Send),
+    ) -> Later<'a, backup::Summary> {
         Box::pin(async move {
             let parts = self.parts();
+            let keys = [&keys::notes(parts)?[..], others].concat();
             // Retention must not rewrite the past while it is being copied.
             let _quiet = parts.maintenance.lock().await;
             let now = self.current().await?;
-            backup::write(&*parts.archive.pinned(now.revision()), &now, output).await
+            backup::write(&*parts.archive.pinned(now.revision()), &now, &keys, output).await
         })
     }
 }

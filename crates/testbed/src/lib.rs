@@ -1,5 +1,5 @@
-//! Real parts for tests and benches: clusters of other people's servers, our own, checkers of recorded histories, and
-//! how figures are told.
+//! Real parts for tests and benches: etcd clusters, groundplane servers, checkers of recorded histories, and reports of
+//! measurements.
 
 pub mod bench;
 pub mod etcd;
@@ -7,3 +7,4 @@ pub mod linearizable;
 pub mod need;
 pub mod parts;
 pub mod server;
+pub mod soak;

@@ -1,10 +1,11 @@
-//! A running groundplane: the real binary, on a port of its own, with a folder of its own.
+//! A running groundplane server: the real binary, with its own port and data folder.
 
 mod client;
 mod identity;
 mod lines;
 mod pair;
 mod shared;
+mod template;
 
 pub use client::{Answer, Client, Failed};
 pub use identity::Identity;
@@ -40,11 +41,25 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `binary serve` in a new folder, which goes with it.
+    /// Starts `binary serve` on a new folder, which goes with it. The folder is a copy of one that a server has started
+    /// on before: it has the same CA, the same keys and the same built-in objects as every other fresh server.
     pub fn fresh(binary: &str, arguments: &[&str]) -> Result<Server, ServerError> {
+        Self::in_new_folder(binary, arguments, true)
+    }
+
+    /// Starts `binary serve` on an empty folder, which goes with it: with a CA and keys of its own.
+    pub fn first_start(binary: &str, arguments: &[&str]) -> Result<Server, ServerError> {
+        Self::in_new_folder(binary, arguments, false)
+    }
+
+    fn in_new_folder(binary: &str, arguments: &[&str], is_copy: bool) -> Result<Server, ServerError> {
         let folder = TempDir::with_prefix("groundplane-")
             .map_err(|error| ServerError(format!("no folder can be made: {error}")))?;
-        let mut server = Self::start(binary, &folder.path().join("data"), arguments)?;
+        let data = folder.path().join("data");
+        if is_copy {
+            template::copy_to(binary, &data);
+        }
+        let mut server = Self::start(binary, &data, arguments)?;
         server._folder = Some(folder);
         Ok(server)
     }
@@ -74,7 +89,7 @@ impl Server {
             .map_err(|error| ServerError(format!("{binary} can't be started: {error}")))?;
         let line = first_line(&mut child);
         let took = begun.elapsed();
-        let kubeconfig = line.trim().strip_prefix("export KUBECONFIG=").map(PathBuf::from);
+        let kubeconfig = kubeconfig_in(&line);
         let Some(kubeconfig) = kubeconfig else {
             let _ = child.kill();
             let _ = child.wait();
@@ -166,6 +181,16 @@ fn first_line(child: &mut Child) -> String {
         let _ = told.send(line);
     });
     line.recv_timeout(PATIENCE).unwrap_or_default()
+}
+
+/// The kubeconfig that the server names: in a line for a shell, or in JSON with `--log-format json`.
+fn kubeconfig_in(line: &str) -> Option<PathBuf> {
+    if let Ok(ready) = serde_json::from_str::<serde_json::Value>(line) {
+        return ready["kubeconfig"].as_str().map(PathBuf::from);
+    }
+    let word = line.trim().strip_prefix("export KUBECONFIG=")?;
+    let quoted = word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    Some(PathBuf::from(quoted.map_or_else(|| word.to_owned(), |inner| inner.replace("'\\''", "'"))))
 }
 
 /// The server's words lie beside its folder, not in it: what is in there is its own affair.

@@ -38,7 +38,7 @@ pub fn answer(call: &Call) -> Answer {
 
 fn write(api: &Api, runtime: &Handle, chunks: SyncSender<Bytes>) {
     let mut output = Output { chunk: Vec::with_capacity(CHUNK), chunks };
-    let done = runtime.block_on(api.store().backup(&mut output));
+    let done = runtime.block_on(api.store().backup_naming(api.key_files(), &mut output));
     match done.map_err(|error| error.to_string()).and_then(|summary| match output.send() {
         Ok(()) => Ok(summary),
         Err(error) => Err(error.to_string()),

@@ -1,4 +1,4 @@
-//! `groundplane backup`: everything there is, in one file.
+//! `groundplane backup`: all objects and their history, in one file.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,13 +11,15 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Save a consistent backup of the server while it runs.
+/// Save a consistent backup of all objects and their history while the server runs.
 ///
-/// Secrets in the backup are encrypted: store the server's keys separately. "groundplane restore-backup" creates the data
-/// directory of a new server from it. Needs the permissions of cluster-admin.
+/// Secrets in the file stay sealed, and it holds no keys. It names the key files that a restore needs: copy them once,
+/// on the machine of the server, with "groundplane keys --copy-to", and keep them apart from the backups. "groundplane
+/// restore-backup" makes the data of a new server from both. Requires cluster-admin.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | gzip > monday.backup.gz"
+    after_help = "Examples:\n  groundplane backup monday.backup\n  groundplane backup - | age -r KEY > monday.backup.age\n  \
+    groundplane restore-backup monday.backup --data /var/lib/groundplane --keys /safe/groundplane-keys"
 )]
 pub struct Arguments {
     /// File to write, or - for stdout. The file must not exist.
@@ -64,7 +66,12 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         let _ = std::fs::remove_file(&part);
     }
     saved?;
-    session.console.say(&format!("wrote {}, {size} bytes", file.display()));
+    session.console.say(&format!("{} saved, {size} bytes", file.display()));
+    if session.console.err_is_terminal {
+        session
+            .console
+            .say("It holds no keys: \"groundplane keys --copy-to\" copies those that a restore needs.");
+    }
     Ok(())
 }
 

@@ -25,3 +25,33 @@ pub fn default_folder() -> Result<PathBuf, Failure> {
         Failure::new("choosing a data folder", "neither XDG_DATA_HOME nor HOME is set; give one with --data")
     })
 }
+
+/// A file that is in a data folder while a backup is restored into it.
+const UNFINISHED: &str = "restore-unfinished";
+
+/// Marks a folder as one that a backup is being restored into.
+pub fn mark_restore(folder: &Path) -> std::io::Result<()> {
+    let text = "A backup is being restored into this folder. \"groundplane serve\" does not start until that is done.\n";
+    std::fs::write(folder.join(UNFINISHED), text)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Takes the mark away: everything is there.
+pub fn unmark_restore(folder: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(folder.join(UNFINISHED)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Refuses a folder that holds a part of a backup, which must not be served as if it were all.
+pub fn refuse_unfinished_restore(folder: &Path) -> Result<(), Failure> {
+    match folder.join(UNFINISHED).exists() {
+        false => Ok(()),
+        true => Err(Failure::new(
+            format_args!("opening the data folder {}", folder.display()),
+            "a restore into it was interrupted; run \"groundplane restore-backup\" with this --data again",
+        )),
+    }
+}

@@ -9,36 +9,83 @@ use store::{Embedded, Keys, Settings, Store, etcd};
 
 use crate::failure::Failure;
 
+/// etcd's own default.
+const MAX_TXN_OPS: usize = 128;
+/// etcd's own default.
+const MAX_REQUEST_BYTES: usize = 1_572_864;
+const PREFIX: &str = "/groundplane/";
+
 /// How to reach etcd.
 #[derive(clap::Args)]
 pub struct EtcdAccess {
-    /// The certificates that etcd's servers are trusted by.
+    /// CA certificates that etcd's servers are verified with.
     #[arg(long, value_name = "FILE", requires = "etcd")]
     etcd_ca: Option<PathBuf>,
 
-    /// The certificate to show to etcd.
+    /// Client certificate for etcd.
     #[arg(long, value_name = "FILE", requires_all = ["etcd_key", "etcd_ca"])]
     etcd_cert: Option<PathBuf>,
 
-    /// Its private key.
+    /// Private key of the client certificate.
     #[arg(long, value_name = "FILE", requires = "etcd_cert")]
     etcd_key: Option<PathBuf>,
 
-    /// The user to log in to etcd as; its password is read from GROUNDPLANE_ETCD_PASSWORD.
+    /// User to log in to etcd as. The password is read from GROUNDPLANE_ETCD_PASSWORD.
     #[arg(long, value_name = "NAME", requires = "etcd")]
     etcd_user: Option<String>,
 
-    /// The cluster's own --max-txn-ops.
-    #[arg(long, value_name = "NUMBER", default_value_t = 128)]
+    /// The --max-txn-ops that etcd was started with.
+    #[arg(long, value_name = "NUMBER", default_value_t = MAX_TXN_OPS)]
     max_txn_ops: usize,
 
-    /// The cluster's own --max-request-bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 1_572_864)]
+    /// The --max-request-bytes that etcd was started with.
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_REQUEST_BYTES)]
     max_request_bytes: usize,
 
-    /// What our keys in etcd begin with.
-    #[arg(long, value_name = "PREFIX", default_value = "/groundplane/")]
+    /// Prefix of all keys in etcd.
+    #[arg(long, value_name = "PREFIX", default_value = PREFIX)]
     etcd_prefix: String,
+}
+
+/// The environment variable with the password of `--etcd-user`.
+pub const PASSWORD: &str = "GROUNDPLANE_ETCD_PASSWORD";
+
+impl EtcdAccess {
+    /// The flags that lead `serve` to the same store on etcd; none without endpoints.
+    pub fn words(&self, endpoints: &[String]) -> Vec<String> {
+        let mut words = Vec::new();
+        if endpoints.is_empty() {
+            return words;
+        }
+        let mut flag = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        flag("--etcd", endpoints.join(","));
+        for (name, path) in
+            [("--etcd-ca", &self.etcd_ca), ("--etcd-cert", &self.etcd_cert), ("--etcd-key", &self.etcd_key)]
+        {
+            if let Some(path) = path {
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                flag(name, whole.display().to_string());
+            }
+        }
+        if let Some(user) = &self.etcd_user {
+            flag("--etcd-user", user.clone());
+        }
+        if self.max_txn_ops != MAX_TXN_OPS {
+            flag("--max-txn-ops", self.max_txn_ops.to_string());
+        }
+        if self.max_request_bytes != MAX_REQUEST_BYTES {
+            flag("--max-request-bytes", self.max_request_bytes.to_string());
+        }
+        if self.etcd_prefix != PREFIX {
+            flag("--etcd-prefix", self.etcd_prefix.clone());
+        }
+        words
+    }
+
+    /// Whether a password has to be given besides the flags.
+    pub fn needs_password(&self) -> bool {
+        self.etcd_user.is_some()
+    }
 }
 
 /// The store and the kinds whose objects it keeps.
@@ -92,7 +139,7 @@ fn client(endpoints: &[String], access: &EtcdAccess) -> Result<etcd::Config, Fai
         config.tls = Some(etcd::Tls { ca_pem: read(ca)?, identity, domain: None });
     }
     if let Some(user) = &access.etcd_user {
-        let Some(password) = std::env::var("GROUNDPLANE_ETCD_PASSWORD").ok() else {
+        let Some(password) = std::env::var(PASSWORD).ok() else {
             return Err(Failure::new(
                 "logging in to etcd",
                 "give the password in the environment variable GROUNDPLANE_ETCD_PASSWORD",

@@ -1,4 +1,4 @@
-//! docs/guides/run-on-etcd.md, word for word: its commands are run, on machines that are folders here.
+//! docs/guides/run-on-etcd.md, word for word: its commands are run, on folders that stand for machines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,24 @@ impl Ground {
     }
 }
 
+/// Runs the command that a restore printed, on another port, and looks for what was restored.
+fn serves_what_was_restored(printed: &str) {
+    let words: Vec<&str> = printed.split_whitespace().collect();
+    assert_eq!(words[1..3], ["serve", "--data"], "{printed}");
+    let server = Server::start(GROUNDPLANE, Path::new(words[3]), &words[4..]).unwrap();
+    for (asked, shown) in
+        [("get configmap hello -o jsonpath={.data.from}", "first"), ("audit verify", "verified: ")]
+    {
+        let output = Command::new(GROUNDPLANE)
+            .args(asked.split(' '))
+            .env("KUBECONFIG", server.kubeconfig())
+            .output()
+            .unwrap();
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && out.starts_with(shown), "{asked}: {output:?}");
+    }
+}
+
 fn address(server: &Server) -> String {
     let kubeconfig = std::fs::read_to_string(server.kubeconfig()).unwrap();
     let (_, rest) = kubeconfig.split_once("https://").unwrap();
@@ -127,6 +145,10 @@ fn the_guide_works_as_it_stands() {
             continue;
         }
         let shown = ground.run(step, &kubectl);
+        if step.command.contains("restore-backup") {
+            let printed = shown.lines().find(|line| line.contains(" serve --data ")).unwrap();
+            serves_what_was_restored(printed);
+        }
         for line in &step.shown {
             assert!(shown.lines().any(|found| found == line), "{}$ {}: {shown}", step.machine, step.command);
         }

@@ -1,12 +1,14 @@
 //! Backups: everything of a store in one stream, the same whichever engine it came from or goes to.
 
 mod frame;
+pub mod manifest;
 mod read;
 pub(crate) mod restore;
 
 use std::io::Write as Output;
 
 use frame::{Frame, Writer};
+use manifest::KeyNote;
 pub(crate) use read::Reader;
 
 use crate::error::Result;
@@ -34,17 +36,20 @@ const STEP: usize = 512;
 /// Names under which an engine keeps what concerns only itself.
 const ENGINE_ONLY: &str = "engine/";
 
-/// Writes everything that `now` shows, and its history.
+/// Writes everything that `now` shows, and its history; `keys` names the files that a restore needs besides.
 pub(crate) async fn write(
     archive: &dyn Archive,
     now: &Snapshot,
+    keys: &[KeyNote],
     output: &mut (dyn Output + Send),
 ) -> Result<Summary> {
     let mut writer = Writer::new(output)?;
     let mut summary = Summary { revision: now.revision(), ..Summary::default() };
     writer.frame(&Frame::Start { revision: now.revision(), time: crate::clock::now() })?;
+    writer.frame(&manifest::frame(keys)?)?;
     for (name, value) in archive.metas("").await? {
-        if !name.starts_with(ENGINE_ONLY) {
+        // A version that did not know the names of key files may have restored them as a part of the store.
+        if !name.starts_with(ENGINE_ONLY) && !manifest::is_own(&name) {
             writer.frame(&Frame::Meta { name, value })?;
         }
     }

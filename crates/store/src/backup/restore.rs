@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::frame::Frame;
-use super::{Reader, Summary};
+use super::{Reader, Summary, manifest};
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
 use crate::history::record::{Head, Place, Record};
@@ -36,6 +36,7 @@ pub(crate) fn feed(input: &mut (dyn Read + Send), into: &mut dyn Restore) -> Res
     into.start(Revision::new(revision.get() + RAISE))?;
     while let Some(frame) = reader.next()? {
         match frame {
+            Frame::Meta { name, .. } if manifest::is_own(&name) => {}
             Frame::Meta { name, value } => into.meta(name, &value)?,
             Frame::Object { key, mut head, body } => {
                 summary.objects += 1;

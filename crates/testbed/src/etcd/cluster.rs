@@ -10,13 +10,14 @@ use tempfile::TempDir;
 use super::{
     Certificates, Error, Options, certificates,
     etcdctl::{self, Etcdctl, number_named},
-    member::{self, Member, free_ports},
+    member::{self, Member},
+    ports::Ports,
 };
 
 /// Long, for machines that build and test at the same time; a healthy cluster takes one or two seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE_BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-const ATTEMPTS_WITH_OTHER_PORTS: usize = 3;
+const ATTEMPTS_WITH_OTHER_PORTS: usize = 5;
 
 /// Some etcd members that know each other. Dropping it ends the processes and deletes their data.
 pub struct Cluster {
@@ -26,6 +27,8 @@ pub struct Cluster {
     etcdctl: Etcdctl,
     certificates: Option<Certificates>,
     dir: TempDir,
+    // Others may have them once the members are dead.
+    _ports: Ports,
 }
 
 impl Cluster {
@@ -67,8 +70,8 @@ impl Cluster {
         if let Some(certificates) = &certificates {
             certificates.write(dir.path())?;
         }
-        let ports = free_ports(options.members * 2)?;
-        let (client_ports, peer_ports) = ports.split_at(options.members);
+        let ports = Ports::reserve(options.members * 2)?;
+        let (client_ports, peer_ports) = ports.numbers.split_at(options.members);
         let scheme = if options.tls { "https" } else { "http" };
         let endpoints: Vec<String> =
             client_ports.iter().map(|port| format!("{scheme}://127.0.0.1:{port}")).collect();
@@ -85,7 +88,7 @@ impl Cluster {
             .collect();
         let etcdctl =
             Etcdctl { certificates: options.tls.then(|| dir.path().to_owned()), root_password: None };
-        let mut cluster = Self { members, endpoints, etcdctl, certificates, dir };
+        let mut cluster = Self { members, endpoints, etcdctl, certificates, dir, _ports: ports };
         cluster.start_all()?;
         if let Some(password) = &options.root_password {
             cluster.require_password(password)?;
@@ -176,7 +179,8 @@ impl Cluster {
             self.members[member].still_runs()?;
             let health = self.etcdctl.run(&self.endpoints[member..=member], &["endpoint", "health"]);
             match health {
-                Ok(_) => return Ok(()),
+                // Another program may have answered on the port for which the member could not start.
+                Ok(_) => return self.members[member].still_runs(),
                 Err(error) if Instant::now() > deadline => {
                     let log = self.members[member].log().to_owned();
                     return Err(Error::Unhealthy { member, cause: error.to_string(), log });

@@ -2,7 +2,6 @@ use std::{
     env,
     fs::{self, File},
     io,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -98,15 +97,4 @@ impl Drop for Member {
 
 pub(super) fn program() -> String {
     env::var("ETCD").unwrap_or_else(|_| "etcd".to_owned())
-}
-
-/// Ports that were free a moment ago. Another process may take one before etcd does; then the cluster tries
-/// others.
-pub(super) fn free_ports(count: usize) -> Result<Vec<u16>, Error> {
-    let bind = || -> io::Result<Vec<u16>> {
-        // All are held until the last is known, so that no port comes twice.
-        let held = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<io::Result<Vec<_>>>()?;
-        held.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
-    };
-    bind().map_err(|source| Error::Prepare { what: "free ports on 127.0.0.1".to_owned(), source })
 }

@@ -6,6 +6,7 @@ mod error;
 mod etcdctl;
 mod member;
 mod options;
+mod ports;
 
 pub use certificates::Certificates;
 pub use cluster::Cluster;
