@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "crash/dice.rs"]
+#[allow(dead_code, reason = "each test uses its part of it")]
+mod dice;
 #[path = "crash/medium.rs"]
 #[allow(dead_code, reason = "each test uses its part of it")]
 mod medium;
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use redb::StorageBackend;
 use store::{Author, Body, Embedded, Key, Keys, Put, Settings, Store, Transaction, Uid};
 
 use medium::Medium;
@@ -19,47 +18,13 @@ use medium::Medium;
 const CHANGES: usize = 2_000;
 const PAGE: usize = 20;
 
-/// A disk that counts how often it is read.
-#[derive(Debug)]
-struct Counted {
-    disk: Medium,
-    reads: Arc<AtomicUsize>,
-}
-
-impl StorageBackend for Counted {
-    fn len(&self) -> io::Result<u64> {
-        self.disk.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.disk.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.disk.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.disk.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.disk.write(offset, data)
-    }
-}
-
 #[tokio::test]
 async fn a_page_far_back_costs_no_more_than_one_near_the_present() {
     let folder = tempfile::tempdir().unwrap();
-    let (disk, reads) = (Medium::with_empty_database(), Arc::new(AtomicUsize::new(0)));
-    let storage = {
-        let (disk, reads) = (disk.clone(), reads.clone());
-        move || -> Box<dyn StorageBackend> { Box::new(Counted { disk: disk.clone(), reads: reads.clone() }) }
-    };
+    let disk = Medium::with_empty_database();
     let mut settings = Settings { cache: 0, ..Settings::default() };
     settings.housekeeping.every = Duration::from_secs(3_600);
-    let store = Embedded::open_on(storage, Keys::open(folder.path()).unwrap(), settings).await.unwrap();
+    let store = Embedded::open_on(disk.device(), Keys::open(folder.path()).unwrap(), settings).await.unwrap();
 
     let key = Key::new("rack").unwrap();
     let body = |number: usize| format!("{} {number} {}", "left ".repeat(20), "right ".repeat(20));
@@ -72,9 +37,9 @@ async fn a_page_far_back_costs_no_more_than_one_near_the_present() {
     let mut expected = (0..CHANGES).rev();
     let mut beyond = None;
     loop {
-        let before = reads.load(Ordering::Relaxed);
+        let before = disk.reads();
         let page = store.changes(&key, beyond, PAGE).await.unwrap();
-        costs.push(reads.load(Ordering::Relaxed) - before);
+        costs.push(disk.reads() - before);
         for change in &page.items {
             let number = expected.next().unwrap();
             assert_eq!(change.after.as_ref().unwrap().bytes(), &body(number));

@@ -23,7 +23,7 @@ use store::{
 };
 
 use dice::Dice;
-use medium::{ALL, CHANGES, FULL, Failure, Fault, Kind, Loss, Medium};
+use medium::{ALL, CHANGES, FULL, Failure, Fault, Kind, Loss, Medium, WRITES};
 use script::{Contents, Step, contents, landed, quiet};
 use small_disk::SmallDisk;
 
@@ -32,8 +32,6 @@ const COMMITS: u64 = 8;
 const OPERATIONS_OF_TWO_COMMITS: usize = 24;
 /// A fault that stays until it is lifted, and one that is met once.
 const BOTH: &[bool] = &[true, false];
-/// What fails without a sync being asked for.
-const WRITES: &[Kind] = &[Kind::Write, Kind::Grow, Kind::SetLen];
 
 #[tokio::test]
 async fn a_full_disk_refuses_commits_until_there_is_room_and_loses_none() {
@@ -166,8 +164,7 @@ impl Trial {
             }
             assert!(contents(&self.store) == self.expected, "{fault:?}: after step {number}");
         }
-        let hit = !self.medium.heal().is_empty() || self.outcome != Outcome::Survived;
-        hit
+        !self.medium.heal().is_empty() || self.outcome != Outcome::Survived
     }
 
     /// The step `number` was refused: readers go on, the reason is right, and the next commit works once the

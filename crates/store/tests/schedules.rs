@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use store::{Acquired, Embedded, Error, Keys, Store};
 
 use dice::Dice;
-use medium::{ALL, CHANGES, FULL, Failure, Fault, Kind, Loss, Medium};
+use medium::{ALL, CHANGES, FULL, Failure, Fault, Kind, Loss, Medium, WRITES};
 use script::{Contents, Step, contents, landed, quiet};
 
 const SCHEDULES: u64 = 1_000;
@@ -65,9 +65,15 @@ fn on_a_disk_that_fails_at_any_call_no_acknowledged_write_is_lost() {
     eprintln!("{schedules} schedules in {:.1} s: {seen:?}", began.elapsed().as_secs_f32());
     if schedules >= SCHEDULES {
         // What was never met was never tested.
-        for what in
-            ["acknowledged", "refused", "unknown", "unknown and written", "unknown and not written", "halted"]
-        {
+        for what in [
+            "acknowledged",
+            "refused",
+            "unknown",
+            "unknown and written",
+            "unknown and not written",
+            "halted",
+            "told late",
+        ] {
             assert!(seen.get(what).is_some_and(|times| *times > 10), "{what} was hardly met: {seen:?}");
         }
     }
@@ -120,7 +126,9 @@ impl Schedule {
                 self.medium.fail(fault);
             }
             for _ in 0..2 + self.dice.below(7) {
-                self.act(&store).await;
+                if !self.act(&store).await {
+                    break;
+                }
             }
             self.end(store).await;
         }
@@ -138,10 +146,11 @@ impl Schedule {
     fn fault(&mut self, within: u64) -> Fault {
         let dice = &mut self.dice;
         let full = dice.one_in(4);
-        let kinds = match dice.below(4) {
+        let kinds = match dice.below(5) {
             _ if full => FULL,
             0 => ALL,
             1 => CHANGES,
+            2 => WRITES,
             // Of which there are few.
             _ => &[Kind::Sync],
         };
@@ -178,15 +187,22 @@ impl Schedule {
         self.open_working().await
     }
 
+    /// A process starts on a disk that works by now; it may still have to tell of what went wrong before.
     async fn open_working(&mut self) -> Arc<Embedded> {
         self.medium.heal();
-        let opened = Embedded::open_on(self.medium.device(), self.keys.clone(), quiet()).await;
+        let mut opened = Embedded::open_on(self.medium.device(), self.keys.clone(), quiet()).await;
+        if opened.is_err() && self.medium.heal() == [Kind::Sync] {
+            self.saw("told late");
+            self.medium.kill();
+            opened = Embedded::open_on(self.medium.device(), self.keys.clone(), quiet()).await;
+        }
         let store = opened.unwrap_or_else(|error| panic!("{}: does not open: {error}", self.seed));
         self.check(&store);
         store
     }
 
-    async fn act(&mut self, store: &Embedded) {
+    /// Does something; `false` when nothing can be written any more.
+    async fn act(&mut self, store: &Embedded) -> bool {
         match self.dice.below(12) {
             0 => drop((store as &dyn Store).tidy(None).await),
             1 => self.take_a_lease(store).await,
@@ -194,10 +210,12 @@ impl Schedule {
             3 | 4 => self.commit_two(store).await,
             _ => self.commit(store).await,
         }
-        if let Err(Error::ReadOnly(_)) = store.healthy().await {
+        let halted = matches!(store.healthy().await, Err(Error::ReadOnly(_)));
+        if halted {
             self.halted(store).await;
         }
         self.check(store);
+        !halted
     }
 
     async fn commit(&mut self, store: &Embedded) {
@@ -264,11 +282,16 @@ impl Schedule {
     }
 
     fn restart(&mut self) {
-        if self.dice.one_in(2) {
-            self.medium.kill();
-        } else {
-            self.saw("power failures");
-            self.medium.power_failure();
+        match self.dice.below(4) {
+            0 => self.medium.kill(),
+            1 => {
+                let loss = [Loss::Hidden, Loss::Shown][self.dice.below(2) as usize];
+                self.medium.kill_and_lose(loss);
+            }
+            _ => {
+                self.saw("power failures");
+                self.medium.power_failure();
+            }
         }
     }
 

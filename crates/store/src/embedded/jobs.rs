@@ -21,6 +21,7 @@ pub(crate) struct Jobs {
 
 impl Jobs {
     pub async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T> {
+        self.shared.disk.check()?;
         let (reply, answer) = oneshot::channel();
         // Nobody takes it: it was not done.
         let gone = |_| self.shared.disk.check().err().unwrap_or(Error::Closed);

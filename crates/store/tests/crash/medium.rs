@@ -36,6 +36,8 @@ pub enum Kind {
 
 /// What a full disk refuses.
 pub const FULL: &[Kind] = &[Kind::Grow, Kind::SetLen];
+/// What fails without a sync being asked for.
+pub const WRITES: &[Kind] = &[Kind::Write, Kind::Grow, Kind::SetLen];
 /// What changes something.
 pub const CHANGES: &[Kind] = &[Kind::Write, Kind::Grow, Kind::SetLen, Kind::Sync];
 /// Everything.
@@ -89,6 +91,8 @@ struct Inner {
     /// The pages that take up room.
     taken: BTreeSet<usize>,
     note: Option<String>,
+    /// Pages were lost while nobody was looking. The next sync says so, once.
+    unreported: bool,
     /// Which process has it: the one before was killed, and does nothing more to it.
     process: u64,
     chance: Option<Dice>,
@@ -96,6 +100,7 @@ struct Inner {
     fault: Option<Fault>,
     done: usize,
     refused: Vec<Kind>,
+    reads: usize,
 }
 
 impl Medium {
@@ -168,15 +173,29 @@ impl Medium {
         self.inner().refused.clone()
     }
 
+    /// How often it was read.
+    pub fn reads(&self) -> usize {
+        self.inner().reads
+    }
+
     /// The process that has it is killed. The cache stays, and so does what is dirty.
     pub fn kill(&self) {
         self.inner().process += 1;
+    }
+
+    /// The process is killed, and then the kernel fails to write what it left dirty.
+    pub fn kill_and_lose(&self, loss: Loss) {
+        let mut inner = self.inner();
+        inner.process += 1;
+        inner.unreported = !inner.dirty.is_empty() && loss != Loss::Nothing;
+        inner.lose(loss);
     }
 
     /// Power fails: the cache is lost. Of what was not synced, any part may be on disk, in any order, and torn.
     pub fn power_failure(&self) {
         let inner = &mut *self.inner();
         inner.process += 1;
+        inner.unreported = false;
         let dice = inner.chance.as_mut().expect("chance decides what a power failure leaves");
         // The file system's journal keeps the order of lengths.
         let kept = dice.below(inner.lengths.len() as u64 + 1) as usize;
@@ -330,6 +349,7 @@ impl StorageBackend for Handle {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let mut inner = self.inner()?;
+        inner.reads += 1;
         inner.allow(Kind::Read).map_err(|(_, error)| error)?;
         let offset = offset as usize;
         let found = inner.cache.get(offset..offset + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -355,6 +375,10 @@ impl StorageBackend for Handle {
         if let Err((loss, error)) = inner.allow(Kind::Sync) {
             inner.lose(loss);
             return Err(error);
+        }
+        if std::mem::take(&mut inner.unreported) {
+            inner.refused.push(Kind::Sync);
+            return Err(io::Error::from_raw_os_error(5));
         }
         inner.note(Operation::Sync);
         inner.sync();
