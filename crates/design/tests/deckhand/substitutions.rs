@@ -181,8 +181,8 @@ fn a_destination_that_does_not_fit_is_a_mistake() {
             "{path: .a.b}",
             "cannot take the value: .a.b needs a map to hold \"b\", but there is an integer (site.yaml:14:11)",
         ),
-        ("{path: .a, pattern: X}", "has an integer at .a, but a pattern needs text"),
-        ("{path: .b, pattern: X}", "has nothing at .b that a pattern could match"),
+        ("{path: .a, pattern: X}", "has an integer at .a, but a pattern requires a string"),
+        ("{path: .b, pattern: X}", "has no value at .b for the pattern to match"),
     ];
     for (dest, reason) in cases {
         let (kind, message) = told(&from_source(".port", dest), "{a: 5}");

@@ -51,7 +51,7 @@ fn a_way_goes_through_the_panel_and_is_as_long_as_its_cables() {
     assert_eq!(ends, ["NetworkDevice/fra1-spine1"]);
     assert_eq!(way.metres(), 16.0);
     let text = trace::text(&way);
-    assert!(text.contains("through the panel, position 1"), "{text}");
+    assert!(text.contains("patch panel, position 1"), "{text}");
     let border = look(&memory).find("fra1-border1-et0").unwrap();
     let text = trace::text(&trace::from(&border, &memory));
     assert!(text.contains("circuit fra1-arelion") && text.contains("Site/fra1"), "{text}");
@@ -126,7 +126,7 @@ fn room_is_found_where_it_is_tightest_and_every_other_rack_has_a_reason() {
         none.text(&huge)
     );
     let hungry = SpaceRequest { watts: 100_000, ..wanted };
-    assert!(space::find(&racks, &hungry, &memory).ruled_out[0].reason.contains("W are wanted"));
+    assert!(space::find(&racks, &hungry, &memory).ruled_out[0].reason.contains("W required"));
 }
 
 #[test]
