@@ -40,6 +40,15 @@ impl Terms {
 /// A future of a lease's keeper.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What came of asking for a lease.
+#[derive(Debug, Clone)]
+pub enum Acquired<F> {
+    /// It is held now.
+    Taken(F),
+    /// Somebody else holds it, for this long at most unless it is renewed.
+    HeldElsewhere(Duration),
+}
+
 /// What keeps the lease: a store, or an API server.
 pub trait Keeper: Send + Sync {
     /// Proof that the lease is held, for guards.
@@ -47,8 +56,8 @@ pub trait Keeper: Send + Sync {
     /// Why the lease could not be asked for.
     type Error: fmt::Display + Send;
 
-    /// Takes the lease, if nobody else holds it; otherwise the time for which somebody does at most.
-    fn acquire(&self, lasts: Duration) -> Later<'_, Result<Result<Self::Fence, Duration>, Self::Error>>;
+    /// Takes the lease, if nobody else holds it.
+    fn acquire(&self, lasts: Duration) -> Later<'_, Result<Acquired<Self::Fence>, Self::Error>>;
     /// Makes the lease last for its whole term again; `false` when it is lost.
     fn renew<'a>(&'a self, fence: &'a Self::Fence) -> Later<'a, Result<bool, Self::Error>>;
     /// Gives the lease back, so that another holder need not wait for its end.
@@ -75,7 +84,7 @@ pub async fn hold<K, W>(
         // The term is counted from before the request: the keeper counts from later, so it lasts longer there.
         let asked = Instant::now();
         let pause = match keeper.acquire(terms.lasts).await {
-            Ok(Ok(fence)) => {
+            Ok(Acquired::Taken(fence)) => {
                 tracing::debug!(lease = name, "held here now");
                 match while_held(name, keeper, &fence, terms, asked, stop, &work).await {
                     Held::Closed => return,
@@ -84,7 +93,7 @@ pub async fn hold<K, W>(
                 }
                 Duration::ZERO
             }
-            Ok(Err(for_at_most)) => for_at_most.min(terms.ask_every),
+            Ok(Acquired::HeldElsewhere(for_at_most)) => for_at_most.min(terms.ask_every),
             Err(error) if keeper.is_closed(&error) => return,
             Err(error) => {
                 tracing::warn!(lease = name, %error, "can't be asked for; trying again");
@@ -176,7 +185,7 @@ mod tests {
         type Fence = u32;
         type Error = &'static str;
 
-        fn acquire(&self, lasts: Duration) -> Later<'_, Result<Result<u32, Duration>, &'static str>> {
+        fn acquire(&self, lasts: Duration) -> Later<'_, Result<Acquired<u32>, &'static str>> {
             Box::pin(async move {
                 if self.is_cut.load(Ordering::SeqCst) {
                     return Err("cut off");
@@ -186,11 +195,11 @@ mod tests {
                 if let Some((_, until)) = *held
                     && until > now
                 {
-                    return Ok(Err(until - now));
+                    return Ok(Acquired::HeldElsewhere(until - now));
                 }
                 let fence = self.next.fetch_add(1, Ordering::SeqCst);
                 *held = Some((fence, now + lasts));
-                Ok(Ok(fence))
+                Ok(Acquired::Taken(fence))
             })
         }
 

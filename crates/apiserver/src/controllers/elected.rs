@@ -35,11 +35,11 @@ impl Keeper for StoreLease {
     type Fence = Fence;
     type Error = store::Error;
 
-    fn acquire(&self, lasts: Duration) -> Later<'_, Result<Result<Fence, Duration>, store::Error>> {
+    fn acquire(&self, lasts: Duration) -> Later<'_, Result<lease::Acquired<Fence>, store::Error>> {
         Box::pin(async move {
             Ok(match self.api.store().acquire(&self.name, &self.holder, lasts).await? {
-                Acquired::Taken(fence) => Ok(fence),
-                Acquired::HeldBy { for_at_most, .. } => Err(for_at_most),
+                Acquired::Taken(fence) => lease::Acquired::Taken(fence),
+                Acquired::HeldBy { for_at_most, .. } => lease::Acquired::HeldElsewhere(for_at_most),
             })
         })
     }
