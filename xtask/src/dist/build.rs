@@ -44,11 +44,15 @@ impl Target {
     pub fn build(&self) -> Result<PathBuf, Failure> {
         let words =
             ["build", "--locked", "--profile", "dist", "--package", "groundplane", "--bin", "groundplane"];
+        let flags: Vec<_> = flags().iter().map(|flag| format!("'{flag}'")).collect();
         step::run(
             step::cargo(words)
                 // Always named: flags for the target must not reach build scripts and macros, which run here.
                 .args(["--target", &self.triple])
-                .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f")),
+                .args(["--config", &format!("target.{}.rustflags=[{}]", self.triple, flags.join(", "))])
+                // They would replace those of the configuration.
+                .env_remove("RUSTFLAGS")
+                .env_remove("CARGO_ENCODED_RUSTFLAGS"),
         )?;
         Ok(step::target_folder()?.join(&self.triple).join("dist").join("groundplane"))
     }
@@ -62,6 +66,9 @@ fn flags() -> Vec<String> {
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(home?.join(".cargo")));
     flags.extend(cargo.map(|cargo| remap(&cargo, "/cargo")));
     flags.push(remap(root(), "/groundplane"));
+    // Code that build scripts write may lie outside the tree.
+    let outside = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"].into_iter().filter_map(std::env::var_os);
+    flags.extend(outside.map(|folder| remap(Path::new(&folder), "/groundplane/target")));
     flags
 }
 
@@ -85,6 +92,16 @@ mod tests {
     fn a_target_without_a_standard_library_is_refused_with_the_way_to_get_it() {
         let failure = Target::choose(Some("riscv64gc-unknown-none-elf-of-nobody")).err().unwrap();
         assert!(failure.to_string().contains("rustup target add"), "{failure}");
+    }
+
+    #[test]
+    fn paths_of_this_machine_are_not_in_messages() {
+        let own = format!("--remap-path-prefix={}=/groundplane", root().display());
+        assert!(
+            flags().contains(&own) && flags().iter().any(|flag| flag.ends_with("=/cargo")),
+            "{:?}",
+            flags()
+        );
     }
 
     #[test]
