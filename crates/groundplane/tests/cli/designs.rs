@@ -117,7 +117,10 @@ fn an_object_is_refused_for_what_its_document_is_refused_for() {
     let told = ground.told(
         "patch hostprofile child -n airsloop --type=merge -p '{\"spec\":{\"firmware\":{\"bios\":\"1.2\"}}}'",
     );
-    assert!(told.code == 1 && told.err.contains("remove the label design.groundplane.dev/dialect"), "{told:?}");
+    assert!(
+        told.code == 1 && told.err.contains("remove the label design.groundplane.dev/dialect"),
+        "{told:?}"
+    );
     ground.run("label hostprofile child -n airsloop design.groundplane.dev/dialect-");
     ground.run(
         "patch hostprofile child -n airsloop --type=merge -p '{\"spec\":{\"firmware\":{\"bios\":\"1.2\"}}}'",

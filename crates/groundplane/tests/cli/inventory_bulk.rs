@@ -131,10 +131,7 @@ fn what_others_have_changed_since_the_export_is_kept_or_told_as_a_conflict() {
     ground.file("regions.csv", &ground.run("inventory export regions -o csv"));
     ground.run("delete region oz");
     let told = ground.told("inventory import regions.csv --yes");
-    assert!(
-        told.err.contains("regions.csv row 4: Region oz was deleted since the export"),
-        "{told:?}"
-    );
+    assert!(told.err.contains("regions.csv row 4: Region oz was deleted since the export"), "{told:?}");
     let told = ground.told("inventory import regions.csv --yes --overwrite");
     assert_eq!(told.code, 0, "{told:?}");
     // How it was is exported to be brought back: it carries no revision.
@@ -157,7 +154,8 @@ fn what_is_too_much_for_one_commit_goes_in_parts_and_goes_on_where_it_stopped() 
     let told = ground.told("inventory import fleet.yaml --in-parts=200");
     assert_eq!(told.code, 1, "{told:?}");
     assert!(
-        told.out.starts_with("part 1 of 5: create 3 Provider, create 2 Region, create 2 Site, create 8 Rack, "),
+        told.out
+            .starts_with("part 1 of 5: create 3 Provider, create 2 Region, create 2 Site, create 8 Rack, "),
         "{told:?}"
     );
     assert!(told.err.contains("nothing was imported; pass --yes to import without asking"), "{told:?}");
@@ -239,12 +237,14 @@ fn what_is_wrong_is_told_by_file_row_and_column_and_nothing_is_done() {
     refused(
         "racks.csv",
         "name,spec.heightU\nfra1-a01,tall\nfra1-new,42\n",
-        &["racks.csv row 2, column spec.heightU: \"tall\" is no whole number"],
+        &["racks.csv row 2, column spec.heightU: \"tall\" is not an integer"],
     );
     refused(
         "racks.csv",
         "name,spec.heightU\nfra1-new,42\n",
-        &["racks.csv row 2, column spec.siteRef.name: Required value; add the column, fra1-new is new"],
+        &[
+            "racks.csv row 2, column spec.siteRef.name: Required value; add this column: fra1-new does not exist yet",
+        ],
     );
     // What only the server can know: the same row and column, in its words.
     refused(
