@@ -95,11 +95,8 @@ impl Rights {
     /// Whether somebody may do something in a plane.
     pub fn decide(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
         let standing = self.standing(plane, who);
-        if let Some(refusal) = standing.refusal {
-            return Decision::deny(refusal);
-        }
-        let decision = self.by_rbac(plane, who, what);
-        if decision.allowed {
+        let decision = self.by_standing(plane, who, &standing, what);
+        if decision.allowed || standing.refusal.is_some() {
             return decision;
         }
         let others = self.beside.iter().map(|other| other.decide(plane, who, what));
@@ -108,14 +105,21 @@ impl Rights {
 
     /// What RBAC says, whatever else decides. It has no verb of its own for the values of a secret.
     pub fn by_rbac(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
-        let verb = if what.verb == REVEAL { "get" } else { what.verb };
-        let standing = self.standing(plane, who);
-        match &standing.refusal {
-            Some(refusal) => Decision::deny(refusal.as_str()),
-            None => {
-                self.in_plane(plane, |rbac| rbac.decide_for(who, &standing, &Attributes { verb, ..*what }))
-            }
+        self.by_standing(plane, who, &self.standing(plane, who), what)
+    }
+
+    fn by_standing(
+        &self,
+        plane: &Plane,
+        who: &Identity,
+        standing: &Standing,
+        what: &Attributes<'_>,
+    ) -> Decision {
+        if let Some(refusal) = &standing.refusal {
+            return Decision::deny(refusal.as_str());
         }
+        let verb = if what.verb == REVEAL { "get" } else { what.verb };
+        self.in_plane(plane, |rbac| rbac.decide_for(who, standing, &Attributes { verb, ..*what }))
     }
 
     /// What somebody may do in a namespace of a plane.

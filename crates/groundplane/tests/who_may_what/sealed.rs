@@ -80,7 +80,7 @@ impl Side {
         let text = mask(text, "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID");
         let text = mask(text, r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME");
         let text = mask(text, "eyJncm91bmRwbGFuZS5kZXYvc2VhbGVkIjoi[A-Za-z0-9+/=]{48}", "TOKEN");
-        let text = mask(text, r#""(digest|bucket)":"[^"]*""#, "GUARD");
+        let text = mask(text, r#""(digest|bucket|continue)":"[^"]*""#, "PLACE");
         let text = mask(text, "act-[0-9a-f]{12}", "ACTIVITY");
         // How far the store has come as a whole depends on the other project, too.
         let text = mask(text, r#""metadata":\{"resourceVersion":"\d+"\}"#, "LISTED");

@@ -142,11 +142,11 @@ fn a_binding_on_an_object_counts_while_that_object_lives() {
     assert!(!may(&index, "ann", get, &Place { name: "r2", ..RACK }));
     assert!(!may(&index, "ann", get, &Place { name: "", ..RACK }), "nor all of them");
     let selector = super::selector::object(&RACK);
-    index.policies.target(&selector, None);
+    index.target(&selector, None);
     assert!(!may(&index, "ann", get, &RACK));
-    index.policies.target(&selector, Some("second"));
+    index.target(&selector, Some("second"));
     assert!(!may(&index, "ann", get, &RACK), "another of the same name");
-    index.policies.target(&selector, Some("first"));
+    index.target(&selector, Some("first"));
     assert!(may(&index, "ann", get, &RACK));
 }
 
