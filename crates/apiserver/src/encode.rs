@@ -12,6 +12,18 @@ use store::Body;
 
 /// The bytes of an object with a place for its version.
 pub fn body(object: &Object) -> Result<Body, Status> {
+    with_end(object, b"}")
+}
+
+/// The same, but never the bytes that are stored: those the store would take for no change. A space that readers skip makes
+/// the difference.
+pub fn body_unlike(stored: &[u8], object: &Object) -> Result<Body, Status> {
+    with_end(object, if stored.ends_with(SPACED) { b"}" } else { SPACED })
+}
+
+const SPACED: &[u8] = b" }";
+
+fn with_end(object: &Object, end: &[u8]) -> Result<Body, Status> {
     let mut bytes = Vec::with_capacity(1024);
     bytes.push(b'{');
     for field in ["apiVersion", "kind"] {
@@ -48,7 +60,7 @@ pub fn body(object: &Object) -> Result<Body, Status> {
             member(&mut bytes, field, value)?;
         }
     }
-    bytes.push(b'}');
+    bytes.extend_from_slice(end);
     let at = stamp.unwrap_or(bytes.len());
     Body::stamped(bytes, at).ok_or_else(|| Status::internal("the object is too large to be stored"))
 }
@@ -101,6 +113,14 @@ mod tests {
         assert_eq!(
             body.at(Version::new(7)),
             r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"7","uid":"u"},"data":{"k":"v"}}"#
+        );
+        let spaced = super::body_unlike(b"{}", &object).unwrap().at(Version::new(7));
+        assert!(
+            spaced.ends_with(b"} }") && read(&spaced).unwrap() == read(&body.at(Version::new(7))).unwrap()
+        );
+        assert_eq!(
+            super::body_unlike(&spaced, &object).unwrap().at(Version::new(7)),
+            body.at(Version::new(7))
         );
         let bare = Object::from_value(json!({"apiVersion": "v1", "kind": "X", "metadata": {}})).unwrap();
         assert_eq!(

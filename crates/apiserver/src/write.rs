@@ -206,7 +206,17 @@ pub fn put(
     if let Some(too_large) = opened.as_ref().and_then(|opened| secrets::too_large(call, opened)) {
         return Err(too_large);
     }
-    let body = encode::body(opened.as_ref().unwrap_or(object))?;
+    let body = match &opened {
+        // Whether a value that was sent is the one that was there must make no difference: it is a change.
+        Some(opened) => match view.get(&key) {
+            Some(stored) => {
+                let stored = view.reveal(&key, &stored).map_err(|error| store_failure(&error))?;
+                encode::body_unlike(&stored, opened)?
+            }
+            None => encode::body(opened)?,
+        },
+        None => encode::body(object)?,
+    };
     let mut put = Put::new(key, uid(object), body).verb(verb);
     put.secret = call.kind.secret;
     put.level = match (call.kind.history, status_only) {
