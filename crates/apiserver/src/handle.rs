@@ -13,5 +13,5 @@ pub mod reviews;
 pub mod subresource;
 pub mod verb;
 pub mod verification;
+pub mod virtual_resource;
 pub mod websocket;
-pub mod worked_out;

@@ -27,7 +27,7 @@ use crate::authn::{Authenticator, Impersonation, Presented};
 use crate::authz::{Attributes, Authorizer, Decision, Only, REVEAL, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked, Held, Watching};
-use crate::handle::worked_out::WorkedOut;
+use crate::handle::virtual_resource::VirtualResource;
 use crate::handle::{beyond, other, past, reviews};
 use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
@@ -57,7 +57,7 @@ pub struct Pipeline {
     /// Where requests are noted down, and which.
     pub audit: Option<Audit>,
     /// Who answers for resources that are worked out, not stored.
-    pub worked_out: Vec<Arc<dyn WorkedOut>>,
+    pub virtual_resources: Vec<Arc<dyn VirtualResource>>,
 }
 
 /// Where requests are noted down, and which.
@@ -374,7 +374,7 @@ impl Pipeline {
                 }
             }
             let (group, plural) = (call.kind.group.as_str(), call.kind.names.plural.as_str());
-            if let Some(part) = self.worked_out.iter().find(|part| part.is_about(group, plural)) {
+            if let Some(part) = self.virtual_resources.iter().find(|part| part.is_about(group, plural)) {
                 return part.answer(known, call, body.clone(), std::mem::take(&mut watching)).await;
             }
             let asked = Asked {

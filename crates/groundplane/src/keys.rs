@@ -83,7 +83,9 @@ fn copy(source: &Path, target: &Path) -> Result<(), Failure> {
         let Some(from) = key_files::find(source, file) else {
             return Err(Failure::new(
                 format_args!("copying the keys in {}", source.display()),
-                format_args!("there is no {file}; name the data directory of a server, or a directory of copied keys"),
+                format_args!(
+                    "there is no {file}; name the data directory of a server, or a directory of copied keys"
+                ),
             ));
         };
         let to = target.join(file);

@@ -239,7 +239,7 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
             openapi: apiserver::openapi::Documents::default(),
         },
         audit,
-        worked_out: vec![Arc::new(Answers(activities))],
+        virtual_resources: vec![Arc::new(Answers(activities))],
     });
     controllers::start(&api, &iam, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);

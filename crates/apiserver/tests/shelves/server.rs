@@ -75,7 +75,7 @@ impl Server {
                 stopping: Arc::default(),
                 openapi: apiserver::openapi::Documents::default(),
             },
-            worked_out: Vec::new(),
+            virtual_resources: Vec::new(),
             audit: None,
         };
         run_controllers(&api);

@@ -7,7 +7,7 @@ use apiserver::answer::{self, Answer};
 use apiserver::call::Call;
 use apiserver::handle::body::decode;
 use apiserver::handle::resource::{Watching, not_supported};
-use apiserver::handle::worked_out::{Answering, WorkedOut};
+use apiserver::handle::virtual_resource::{Answering, VirtualResource};
 use apiserver::pipeline::Known;
 use apiserver::request::accept::Accept;
 use apiserver::request::query::WriteOptions;
@@ -66,7 +66,7 @@ const RESOURCES: [&str; 8] = [
 /// The same, for requests.
 pub struct Answers(pub Arc<Activities>);
 
-impl WorkedOut for Answers {
+impl VirtualResource for Answers {
     fn is_about(&self, group: &str, plural: &str) -> bool {
         group == GROUP && RESOURCES.contains(&plural)
     }

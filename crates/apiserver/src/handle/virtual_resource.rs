@@ -1,4 +1,4 @@
-//! Resources that are worked out when somebody asks, and never stored: who answers requests about them.
+//! Virtual resources: computed on request and never stored.
 
 use std::pin::Pin;
 
@@ -13,9 +13,9 @@ use crate::pipeline::Known;
 /// An answer that is there later.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Status>> + Send + 'a>>;
 
-/// Answers requests about resources of its own. Whether the request may be made was found out before; what of the answer
-/// the asker may see is its own affair.
-pub trait WorkedOut: Send + Sync {
+/// Serves requests for resources that are not stored. The request is authorized before; what of the answer the caller
+/// may see is decided here.
+pub trait VirtualResource: Send + Sync {
     /// Whether it answers for this resource.
     fn is_about(&self, group: &str, plural: &str) -> bool;
 
