@@ -10,7 +10,7 @@ use krm::time::Moment;
 use store::{Entry, Key, Revision, Store, Version};
 use tokio::task::JoinHandle;
 
-use crate::authz::Beside;
+use crate::authz::AuthorizerPlugin;
 use crate::catalog::Kinds;
 use crate::controllers::running::Controllers;
 use crate::followers::Followers;
@@ -44,12 +44,12 @@ impl Api {
     pub async fn start_beside(
         store: Arc<dyn Store>,
         kinds: Arc<Kinds>,
-        beside: Vec<Arc<dyn Beside>>,
+        plugins: Vec<Arc<dyn AuthorizerPlugin>>,
     ) -> store::Result<(Api, JoinHandle<()>)> {
         let api = Api(Arc::new(Shared {
             store,
             kinds,
-            followers: Followers::with(Rights::beside(beside)),
+            followers: Followers::with(Rights::with_plugins(plugins)),
             is_following: AtomicBool::new(true),
             shown: Shown::default(),
             parsed: ParsedObjects::default(),

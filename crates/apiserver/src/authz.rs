@@ -2,7 +2,7 @@
 
 mod aggregation;
 mod attributes;
-mod beside;
+mod authorizer_plugin;
 mod bootstrap;
 mod coverage;
 mod escalation;
@@ -12,7 +12,7 @@ mod roles;
 mod rule;
 
 pub use attributes::Attributes;
-pub use beside::{Beside, Explained, Only, Standing};
+pub use authorizer_plugin::{AuthorizerPlugin, Explained, Only, Standing};
 pub use bootstrap::{bootstrap_objects, reconciled, with_updates};
 pub use escalation::check_escalation;
 pub use rbac::{Rbac, RbacKey, RbacKind};

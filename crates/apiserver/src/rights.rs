@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::authz::{
-    Attributes, Beside, Decision, Explained, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey, RbacKind, RulesFound,
-    Standing, bootstrap_objects,
+    Attributes, AuthorizerPlugin, Decision, Explained, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey, RbacKind,
+    RulesFound, Standing, bootstrap_objects,
 };
 use crate::identity::{Identity, MASTERS};
 use crate::keys::Parts;
@@ -24,40 +24,40 @@ pub struct Rights {
     /// A project to which nothing was added yet: what ships counts in every plane, without being kept in each.
     project: Rbac,
     /// Who else decides.
-    beside: Vec<Arc<dyn Beside>>,
+    plugins: Vec<Arc<dyn AuthorizerPlugin>>,
     /// Counts how often somebody's standing may have changed.
     standings: watch::Sender<u64>,
 }
 
 impl Default for Rights {
     fn default() -> Rights {
-        Rights::beside(Vec::new())
+        Rights::with_plugins(Vec::new())
     }
 }
 
 impl Rights {
     /// Roles and bindings as Kubernetes has them, and whoever else decides.
-    pub fn beside(beside: Vec<Arc<dyn Beside>>) -> Rights {
+    pub fn with_plugins(plugins: Vec<Arc<dyn AuthorizerPlugin>>) -> Rights {
         let shipped = Arc::new(Rbac::compile(bootstrap_objects().iter()));
         Rights {
             planes: RwLock::default(),
             project: Rbac::on(shipped),
-            beside,
+            plugins,
             standings: watch::Sender::new(0),
         }
     }
 
     /// Whoever else decides.
-    pub fn others(&self) -> &[Arc<dyn Beside>] {
-        &self.beside
+    pub fn others(&self) -> &[Arc<dyn AuthorizerPlugin>] {
+        &self.plugins
     }
 
     /// Takes in an object as it is now; those that grant nothing are none of its business.
     pub fn take_in(&self, api: &Api, parts: &Parts<'_>, object: Option<&Object>) {
-        for other in self.beside.iter().filter(|other| other.wants(parts)) {
+        for other in self.plugins.iter().filter(|other| other.wants(parts)) {
             other.take_in(api, parts, object);
         }
-        if self.beside.iter().any(|other| other.changes_standing(parts)) {
+        if self.plugins.iter().any(|other| other.changes_standing(parts)) {
             self.standings.send_modify(|count| *count += 1);
         }
         if parts.group != RBAC_GROUP {
@@ -83,7 +83,7 @@ impl Rights {
         if who.is_in(MASTERS) || who.user.starts_with(OWN) {
             return Standing::default();
         }
-        let standings = self.beside.iter().map(|other| other.standing(plane, who));
+        let standings = self.plugins.iter().map(|other| other.standing(plane, who));
         standings.fold(Standing::default(), Standing::and)
     }
 
@@ -99,7 +99,7 @@ impl Rights {
         if decision.allowed || standing.refusal.is_some() {
             return decision;
         }
-        let others = self.beside.iter().map(|other| other.decide(plane, who, what));
+        let others = self.plugins.iter().map(|other| other.decide(plane, who, what));
         others.into_iter().find(|other| other.allowed).unwrap_or(decision)
     }
 
@@ -129,7 +129,7 @@ impl Rights {
             return RulesFound { rules: Vec::new(), error };
         }
         let mut found = self.in_plane(plane, |rbac| rbac.rules_of_standing(who, &standing, namespace));
-        for other in &self.beside {
+        for other in &self.plugins {
             found.rules.extend(other.rules_for(plane, who, namespace).rules);
         }
         found
@@ -153,7 +153,7 @@ impl Rights {
             return false;
         }
         self.in_plane(plane, |rbac| rbac.knows(who, &standing))
-            || self.beside.iter().any(|other| other.knows(plane, who))
+            || self.plugins.iter().any(|other| other.knows(plane, who))
     }
 
     /// Of a collection that somebody may not see as a whole, the part that they may; nothing when there is none.
@@ -162,7 +162,7 @@ impl Rights {
         if self.standing(plane, who).refusal.is_some() {
             return None;
         }
-        for other in &self.beside {
+        for other in &self.plugins {
             only.extend(other.some_of(plane, who, what));
         }
         Some(only).filter(|only| !only.is_empty())
@@ -182,7 +182,7 @@ impl Rights {
             };
             all.allowed_by.push(serde_json::json!({ "authorizer": "RBAC", "reason": reason }));
         }
-        for other in &self.beside {
+        for other in &self.plugins {
             let explained = other.explain(plane, who, what);
             all.allowed_by.extend(explained.allowed_by);
             all.would_allow.extend(explained.would_allow);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use apiserver::Identity;
 use apiserver::api::Api;
 use apiserver::authz::{
-    Attributes, Authorizer, Beside, Decision, Explained, Only, Rule, RulesFound, Standing,
+    Attributes, Authorizer, AuthorizerPlugin, Decision, Explained, Only, Rule, RulesFound, Standing,
 };
 use apiserver::call::Call;
 use apiserver::catalog::{Catalog, Kinds};
@@ -141,7 +141,7 @@ fn parent<'a>(plane: &Plane, who: &'a Identity) -> Option<(&'a str, &'a str)> {
     Some((kind?, name?)).filter(|_| group.is_none_or(|group| group == TENANCY))
 }
 
-impl Beside for Iam {
+impl AuthorizerPlugin for Iam {
     fn wants(&self, parts: &Parts<'_>) -> bool {
         if parts.group == GROUP
             || parts.group == DEFINITIONS

@@ -1,4 +1,4 @@
-//! Authorizers that stand beside RBAC in every plane, with kinds of their own. One that allows is enough.
+//! Authorizers other than RBAC, with kinds of their own. A request is allowed if any authorizer allows it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::plane::Plane;
 use crate::planes::CREATOR;
 
 /// Decides about requests of all planes, from objects in the store that it is told of.
-pub trait Beside: Send + Sync {
+pub trait AuthorizerPlugin: Send + Sync {
     /// Whether anything it decides may depend on an object.
     fn wants(&self, parts: &Parts<'_>) -> bool;
 
@@ -42,7 +42,8 @@ pub trait Beside: Send + Sync {
     /// Completes an object that is about to be written.
     fn prepare(&self, call: &Call, object: &mut Object);
 
-    /// Whether `who` may write `new` in the place of `old`: nobody gives away what he has not.
+    /// Whether `who` may write `new` in the place of `old`: a principal cannot grant permissions that it
+    /// does not hold.
     fn admits(
         &self,
         rights: &dyn Authorizer,
