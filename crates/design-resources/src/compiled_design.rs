@@ -10,7 +10,7 @@ use design::object::{ITEMS, KINDS, compose, documents_of};
 use design::user_kinds::UserKinds;
 use design::validate::{Diagnostic, Severity, diagnose};
 use krm::Object;
-use krm::kind::{Address, Look};
+use krm::kind::{Address, QueryContext};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -57,12 +57,12 @@ impl CompiledDesign {
 }
 
 /// The current documents of a design, before substitution.
-pub fn documents_now(design: &Design, look: &dyn Look) -> Vec<Document> {
+pub fn documents_now(design: &Design, look: &dyn QueryContext) -> Vec<Document> {
     in_objects(design, &objects_now(design, look), look)
 }
 
 /// The objects that hold the documents of a design.
-pub fn objects_now(design: &Design, look: &dyn Look) -> Vec<Value> {
+pub fn objects_now(design: &Design, look: &dyn QueryContext) -> Vec<Value> {
     let plurals = KINDS.iter().map(|(_, plural)| *plural).chain([ITEMS.1]);
     plurals
         .flat_map(|plural| look.all_in(GROUP, plural, &design.metadata.namespace))
@@ -72,7 +72,7 @@ pub fn objects_now(design: &Design, look: &dyn Look) -> Vec<Value> {
 }
 
 /// The documents in those objects, and in the objects of user-defined kinds.
-pub fn in_objects(design: &Design, objects: &[Value], look: &dyn Look) -> Vec<Document> {
+pub fn in_objects(design: &Design, objects: &[Value], look: &dyn QueryContext) -> Vec<Document> {
     let mut documents = documents_of(objects, &|_, _| None);
     for kind in design.spec.kinds.iter().flatten() {
         documents.extend(of_user_kind(kind, &design.metadata.namespace, look));
@@ -89,7 +89,7 @@ pub fn sources(objects: &[Value]) -> BTreeSet<String> {
 
 /// The objects of a user-defined kind as documents, with their `spec` as data. Only CRDs are read: a reader of the design
 /// may not be allowed to read other kinds.
-fn of_user_kind(kind: &UserKind, namespace: &str, look: &dyn Look) -> Vec<Document> {
+fn of_user_kind(kind: &UserKind, namespace: &str, look: &dyn QueryContext) -> Vec<Document> {
     let definition = look.get(&Address {
         group: "apiextensions.k8s.io".to_owned(),
         plural: "customresourcedefinitions".to_owned(),
@@ -121,7 +121,7 @@ fn as_document(object: &Object) -> Option<Document> {
 }
 
 /// The documents of a revision (`3`), of the active revision (`live`), or the current ones (`documents`).
-pub fn at(design: &Design, which: &str, look: &dyn Look) -> Result<Vec<Document>, Status> {
+pub fn at(design: &Design, which: &str, look: &dyn QueryContext) -> Result<Vec<Document>, Status> {
     let number = match (which, design.spec.revision) {
         ("documents" | "draft", _) => return Ok(documents_now(design, look)),
         ("live", Some(number)) => number,

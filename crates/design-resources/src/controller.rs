@@ -10,7 +10,7 @@ use apiserver::handle::question::Seen;
 use apiserver::plane::Plane;
 use apiserver::{encode, keys};
 use krm::Object;
-use krm::kind::{Look, Resource};
+use krm::kind::{QueryContext, Resource};
 use krm::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ impl Controller for DesignController {
 }
 
 /// A design and its computed status.
-fn compute_status(object: Object, look: &dyn Look, now: &str) -> Option<(Object, Value)> {
+fn compute_status(object: Object, look: &dyn QueryContext, now: &str) -> Option<(Object, Value)> {
     let design = Design::deserialize(&Value::Object(object.0.clone())).ok()?;
     let objects = compiled_design::objects_now(&design, look);
     let result = CompiledDesign::of(compiled_design::in_objects(&design, &objects, look));

@@ -8,7 +8,7 @@ pub mod nodes;
 pub mod reach;
 
 use design::compile::Site;
-use krm::kind::{Answered, Form, Look, Questioned, Resource};
+use krm::kind::{Answered, Form, QueryContext, Questioned, Resource};
 use krm::status::Status;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::compiled_design::CompiledDesign;
 use crate::kinds::Design;
 
 /// The design of a query.
-fn design_of(asked: &Questioned<'_>, look: &dyn Look) -> Result<Design, Status> {
+fn design_of(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Design, Status> {
     let object = look.get(&Design::address(asked.namespace, asked.name));
     let design = object.and_then(|object| Design::deserialize(&Value::Object(object.0.clone())).ok());
     design.ok_or_else(|| Status::bad_request("name one design: this query does not support all designs (-)"))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use cli::{Ask, Client, Failure, Refusal};
 use inventory::memory::Memory;
 use krm::Object;
-use krm::kind::{Address, Answered, Form, Look, Questioned};
+use krm::kind::{Address, Answered, Form, QueryContext, Questioned};
 use serde_json::Value;
 
 use crate::list;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use krm::Object;
-use krm::kind::{Address, Kind, Look};
+use krm::kind::{Address, Kind, QueryContext};
 use krm::selector::field_texts;
 
 use crate::kinds;
@@ -64,7 +64,7 @@ impl Memory {
     }
 }
 
-impl Look for Memory {
+impl QueryContext for Memory {
     fn get(&self, at: &Address) -> Option<Arc<Object>> {
         self.read.borrow_mut().insert(at.name.clone());
         self.objects.get(&(at.plural.clone(), at.name.clone())).cloned()

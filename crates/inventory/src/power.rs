@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use krm::Object;
-use krm::kind::Look;
+use krm::kind::QueryContext;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub struct FeedLoad {
 }
 
 /// The load of each feed of a rack.
-pub fn feeds(rack: &Rack, look: &dyn Look) -> Vec<FeedLoad> {
+pub fn feeds(rack: &Rack, look: &dyn QueryContext) -> Vec<FeedLoad> {
     let mut shares = BTreeMap::new();
     let feeds = rack.spec.power_feeds.iter().map(|feed| {
         let mut load = FeedLoad {
@@ -59,7 +59,7 @@ pub fn feeds(rack: &Rack, look: &dyn Look) -> Vec<FeedLoad> {
 }
 
 /// The condition `PowerWithinRating` of a rack; `None` if no load is known.
-pub fn within_rating(rack: &Object, look: &dyn Look) -> Option<ConditionState> {
+pub fn within_rating(rack: &Object, look: &dyn QueryContext) -> Option<ConditionState> {
     let rack = Rack::deserialize(&Value::Object(rack.0.clone())).ok()?;
     let loads = feeds(&rack, look);
     if loads.iter().all(|load| load.drawn == 0) {
@@ -95,7 +95,7 @@ struct Draw {
 }
 
 /// A port draws its own `drawnWatts`, or else its share of the device's.
-fn draw(sink: &Port, look: &dyn Look) -> Draw {
+fn draw(sink: &Port, look: &dyn QueryContext) -> Draw {
     let whole = match sink.spec.device_ref.kind {
         DeviceKind::Node => {
             look.find::<Node>(&sink.spec.device_ref.name).and_then(|node| node.spec.drawn_watts)
@@ -123,7 +123,7 @@ fn is_supply(port: &Port) -> bool {
 }
 
 /// The power supplies downstream of `source`.
-pub fn sinks(source: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
+pub fn sinks(source: &Arc<Port>, look: &dyn QueryContext) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![source.clone()];
     for _ in 0..MAX_HOPS {
@@ -146,7 +146,7 @@ pub fn sinks(source: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
 }
 
 /// The ports at the other ends of a port's power cable.
-pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Arc<Port>> {
+pub fn cabled(from: &Port, look: &dyn QueryContext) -> Vec<Arc<Port>> {
     let cables: Vec<Arc<Cable>> = look.in_bucket(cable::IN_PORT, &from.metadata.name);
     let far = cables
         .iter()
@@ -156,7 +156,7 @@ pub fn cabled(from: &Port, look: &dyn Look) -> Vec<Arc<Port>> {
 }
 
 /// The feeds upstream of a port, as the rack ports that they supply.
-pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
+pub fn sources(sink: &Arc<Port>, look: &dyn QueryContext) -> Vec<Arc<Port>> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![sink.clone()];
     for _ in 0..MAX_HOPS {
@@ -185,7 +185,7 @@ pub fn sources(sink: &Arc<Port>, look: &dyn Look) -> Vec<Arc<Port>> {
 }
 
 /// The racks whose feed loads a change of this object affects.
-pub fn racks_behind(object: &Object, look: &dyn Look) -> BTreeSet<String> {
+pub fn racks_behind(object: &Object, look: &dyn QueryContext) -> BTreeSet<String> {
     let ports: Vec<Arc<Port>> = match object.kind() {
         "Port" if object.at("spec.type").and_then(Value::as_str) == Some("Power") => {
             Port::deserialize(&Value::Object(object.0.clone())).ok().map(Arc::new).into_iter().collect()

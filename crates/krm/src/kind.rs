@@ -21,7 +21,7 @@ pub use declaration::{Declaration, Resource};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
 pub use owned::Owned;
-pub use question::{Answered, Form, Look, Parsed, Parser, Question, Questioned};
+pub use question::{Answered, Form, Parsed, Parser, QueryContext, Question, Questioned};
 pub use reference::{Missing, OnDelete, Reference};
 pub use version::{Scale, Subresource, Version};
 pub use webhook::Webhook;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::header::ACCEPT;
 use krm::Object;
-use krm::kind::{Address, Answered, Form, Look, Parsed, Parser, Question, Questioned};
+use krm::kind::{Address, Answered, Form, Parsed, Parser, QueryContext, Question, Questioned};
 use krm::status::Status;
 use store::{Key, Snapshot};
 
@@ -111,7 +111,7 @@ impl Seen {
     }
 }
 
-impl Look for Seen {
+impl QueryContext for Seen {
     fn get(&self, at: &Address) -> Option<Arc<Object>> {
         self.read(&keys::object(&self.plane, at).ok()?)
     }

@@ -1,6 +1,6 @@
 //! `compiled`: the compiled design in Drydock's format, without secrets.
 
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{design_of, shown};
 use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/compiled?at=`.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let result =
         CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);

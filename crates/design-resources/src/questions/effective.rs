@@ -4,7 +4,7 @@ use design::compile::Site;
 use design::document::Writers;
 use design::inherit::explain;
 use design::provenance;
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::{design_of, shown, site_of};
 use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/effective?node=|profile=&at=`: one node, one profile, or all nodes.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let result =
         CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);

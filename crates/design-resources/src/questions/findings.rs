@@ -1,7 +1,7 @@
 //! `findings`: all findings of a design.
 
 use design::validate::Severity;
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{design_of, shown};
 use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/findings?at=`.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let result =
         CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);

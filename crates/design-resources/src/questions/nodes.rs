@@ -2,7 +2,7 @@
 
 use design::compile::Node;
 use design::inherit::Explanation;
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::{design_of, shown, site_of};
 use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers `…/designs/<name>/nodes?where=path=value,…&fields=path,…&at=`.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let wanted = conditions(asked.option("where").unwrap_or_default())?;
     let fields: Vec<&str> =

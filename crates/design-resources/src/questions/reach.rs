@@ -2,7 +2,7 @@
 
 use design::deckhand::{MissingSource, render_with};
 use design::document::{Document, parse};
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::compiled_design::{self, CompiledDesign};
 
 /// Answers a POST to `…/designs/<name>/reach`: the documents in the body replace those of the same kind and name, and
 /// `?delete=Kind/name,…` removes some. Nothing is stored.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
     let now = compiled_design::documents_now(&design, look);
     let gone: Vec<(&str, &str)> = asked

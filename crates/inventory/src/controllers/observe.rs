@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm::Object;
-use krm::kind::{Address, Look, Resource};
+use krm::kind::{Address, QueryContext, Resource};
 use serde_json::Value;
 
 use crate::graph;
@@ -59,7 +59,7 @@ impl ConditionState {
 }
 
 /// Computes the status of an object; `None` for kinds of other groups.
-pub fn observe(object: &Object, look: &dyn Look) -> Option<Observation> {
+pub fn observe(object: &Object, look: &dyn QueryContext) -> Option<Observation> {
     let group = krm::kind::split_api_version(object.api_version()).0;
     if group == graph::GROUP {
         return Some(observe_graph(object, look));
@@ -96,7 +96,7 @@ type Missing = (&'static str, String);
 
 struct Observer<'a> {
     object: &'a Object,
-    look: &'a dyn Look,
+    look: &'a dyn QueryContext,
 }
 
 impl Observer<'_> {
@@ -284,7 +284,7 @@ impl Observer<'_> {
     }
 }
 
-fn observe_graph(object: &Object, look: &dyn Look) -> Observation {
+fn observe_graph(object: &Object, look: &dyn QueryContext) -> Observation {
     let observer = Observer { object, look };
     let (word, fits) = match object.kind() {
         "Node" => (

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ pub fn budget(rack: &Rack) -> Option<i64> {
 
 impl Elevation {
     /// The elevation of a rack.
-    pub fn of(rack: &Rack, look: &dyn Look) -> Elevation {
+    pub fn of(rack: &Rack, look: &dyn QueryContext) -> Elevation {
         let name = rack.metadata.name.as_str();
         let nodes = look.in_bucket::<Node>(IN_RACK, name).into_iter().filter_map(|node| {
             let about = node.spec.assignment.as_ref().map(|assignment| assignment.cluster_ref.name.clone());
@@ -234,7 +234,7 @@ fn mounted(
     about: Option<String>,
     placement: &Placement,
     watts: Option<i64>,
-    look: &dyn Look,
+    look: &dyn QueryContext,
 ) -> MountedDevice {
     let footprint = placement.footprint();
     let inside = look.bucket(IN_DEVICE, &format!("{kind}/{name}"));
@@ -282,7 +282,7 @@ pub fn runs(height: i32, taken: &[Footprint], face: Option<Face>) -> Vec<(i32, i
 }
 
 /// Answers `…/racks/<name>/elevation`; for `-`, the racks selected by `names`, `site`, `cage` and `row`.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let racks = asked_racks(asked, look)?;
     let row = Row { racks: racks.iter().map(|rack| Elevation::of(rack, look)).collect() };
     if asked.name != "-"
@@ -300,7 +300,7 @@ struct Row {
     racks: Vec<Elevation>,
 }
 
-fn asked_racks(asked: &Questioned<'_>, look: &dyn Look) -> Result<Vec<Arc<Rack>>, Status> {
+fn asked_racks(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Vec<Arc<Rack>>, Status> {
     let named = match asked.name {
         "-" => asked.option("names").map(|names| names.split(',').map(str::to_owned).collect()),
         name => Some(vec![name.to_owned()]),

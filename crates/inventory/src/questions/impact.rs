@@ -12,7 +12,7 @@ mod power;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub struct Dependence {
 }
 
 /// The impact of an object's failure; `None` for kinds that are not supported.
-pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option<Impact> {
+pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn QueryContext) -> Option<Impact> {
     let mut failure = Failure::of(kind, name, feed, look)?;
     let mut impact = Impact { fails: failure.names(), ..Impact::default() };
     let power = power::without(&mut failure, look);
@@ -71,7 +71,7 @@ pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option
 }
 
 /// Adds the virtual machines, links and circuits that are affected.
-fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn Look) {
+fn beyond(impact: &mut Impact, failure: &Failure, look: &dyn QueryContext) {
     let (mut machines, mut links, mut circuits) =
         (BTreeSet::new(), BTreeSet::new(), failure.circuits.clone());
     let (mut cables, mut ports) = (failure.cables.clone(), failure.ports.clone());
@@ -145,7 +145,7 @@ impl Impact {
 }
 
 /// Answers `…/<plural>/<name>/impact` for one kind.
-pub fn answer(kind: &'static str) -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> {
+pub fn answer(kind: &'static str) -> impl Fn(&Questioned<'_>, &dyn QueryContext) -> Result<Answered, Status> {
     move |asked, look| {
         if asked.name == "-" {
             return Err(Status::bad_request(format!("name the {kind} to analyze")));

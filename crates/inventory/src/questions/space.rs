@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use krm::kind::{Answered, Look, Questioned, Resource};
+use krm::kind::{Answered, QueryContext, Questioned, Resource};
 use krm::status::Status;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ pub struct RuledOut {
 }
 
 /// Searches racks for free positions.
-pub fn find(racks: &[Arc<RackOccupancy>], wanted: &SpaceRequest, look: &dyn Look) -> Space {
+pub fn find(racks: &[Arc<RackOccupancy>], wanted: &SpaceRequest, look: &dyn QueryContext) -> Space {
     let (mut places, mut ruled_out) = (Vec::new(), Vec::new());
     for rack_occupancy in racks {
         match rack_occupancy.places(wanted) {
@@ -129,7 +129,7 @@ pub fn find(racks: &[Arc<RackOccupancy>], wanted: &SpaceRequest, look: &dyn Look
 /// Picks positions one by one, honoring the spread and each rack's remaining power and ports.
 struct Allocation<'a> {
     wanted: &'a SpaceRequest,
-    look: &'a dyn Look,
+    look: &'a dyn QueryContext,
     used: BTreeSet<String>,
     watts: BTreeMap<String, i64>,
     ports: BTreeMap<String, usize>,
@@ -179,7 +179,7 @@ pub struct RackOccupancy {
 
 impl RackOccupancy {
     /// Reads a rack and its devices.
-    pub fn of(name: &str, look: &dyn Look) -> Option<RackOccupancy> {
+    pub fn of(name: &str, look: &dyn QueryContext) -> Option<RackOccupancy> {
         let seen_at = RackOccupancy::version(name, look);
         let rack: Arc<Rack> = look.find(name)?;
         let (mut taken, mut drawn) = (Vec::new(), 0);
@@ -192,7 +192,7 @@ impl RackOccupancy {
         Some(RackOccupancy { rack, taken, drawn, seen_at })
     }
 
-    fn version(name: &str, look: &dyn Look) -> (Option<u64>, u64) {
+    fn version(name: &str, look: &dyn QueryContext) -> (Option<u64>, u64) {
         (look.version(&Rack::address("", name)), look.bucket_version(IN_RACK, name))
     }
 
@@ -243,7 +243,7 @@ pub struct OccupancyCache(Mutex<HashMap<String, Arc<RackOccupancy>>>);
 
 impl OccupancyCache {
     /// The occupancy of a rack.
-    pub fn get(&self, name: &str, look: &dyn Look) -> Option<Arc<RackOccupancy>> {
+    pub fn get(&self, name: &str, look: &dyn QueryContext) -> Option<Arc<RackOccupancy>> {
         let seen_at = RackOccupancy::version(name, look);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         if let Some(known) = known.filter(|known| known.seen_at == seen_at) {
@@ -260,7 +260,7 @@ impl OccupancyCache {
 }
 
 /// Number of network ports of a rack's switches without a cable.
-fn free_ports(rack: &str, look: &dyn Look) -> usize {
+fn free_ports(rack: &str, look: &dyn QueryContext) -> usize {
     let devices = look.in_bucket::<NetworkDevice>(IN_RACK, rack).into_iter();
     let switches =
         devices.filter(|device| !matches!(device.spec.role, DeviceRole::PDU | DeviceRole::PatchPanel));
@@ -272,7 +272,7 @@ fn free_ports(rack: &str, look: &dyn Look) -> usize {
 }
 
 /// Answers `…/racks/-/find-space?units=2&…`.
-pub fn answer() -> impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> {
+pub fn answer() -> impl Fn(&Questioned<'_>, &dyn QueryContext) -> Result<Answered, Status> {
     let cache = OccupancyCache::default();
     move |asked, look| {
         let wanted = wanted(asked)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde::Serialize;
 
@@ -106,7 +106,7 @@ impl Hop {
 }
 
 /// Traces the path from a port.
-pub fn from(start: &Port, look: &dyn Look) -> Hop {
+pub fn from(start: &Port, look: &dyn QueryContext) -> Hop {
     let mut way = Tracer { look, seen: BTreeSet::new() };
     way.seen.insert(start.metadata.name.clone());
     let next = way.out(start, None, MAX_HOPS);
@@ -114,7 +114,7 @@ pub fn from(start: &Port, look: &dyn Look) -> Hop {
 }
 
 struct Tracer<'a> {
-    look: &'a dyn Look,
+    look: &'a dyn QueryContext,
     seen: BTreeSet<String>,
 }
 
@@ -250,7 +250,7 @@ struct PortTrace {
 }
 
 /// Answers `…/ports/<name>/trace`.
-pub fn answer(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let Some(start) = look.find::<Port>(asked.name) else {
         return Err(Status::bad_request("name the port to trace: ports/NAME/trace"));
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm::kind::{Answered, Look, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned};
 use krm::status::Status;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub struct SiteBranch {
 }
 
 /// All regions, or one, with their clusters and sites.
-pub fn tree(only: Option<&str>, look: &dyn Look) -> Vec<Branch> {
+pub fn tree(only: Option<&str>, look: &dyn QueryContext) -> Vec<Branch> {
     let regions = look.every::<Region>().into_iter().map(|region| region.metadata.name);
     let mut clusters: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for cluster in look.every::<Cluster>() {
@@ -54,7 +54,7 @@ pub fn tree(only: Option<&str>, look: &dyn Look) -> Vec<Branch> {
     regions.filter(|region| only.is_none_or(|only| only == region)).map(branch).collect()
 }
 
-fn at_site(site: &Site, look: &dyn Look) -> SiteBranch {
+fn at_site(site: &Site, look: &dyn QueryContext) -> SiteBranch {
     let name = &site.metadata.name;
     let names = |plural: &str| -> Vec<String> {
         let found = look.having(GROUP, plural, "spec.siteRef.name", name);
@@ -109,7 +109,7 @@ const COUNTED: [&str; 12] = [
 ];
 
 /// Counts all objects.
-pub fn summary(look: &dyn Look) -> Summary {
+pub fn summary(look: &dyn QueryContext) -> Summary {
     let mut regions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut providers: BTreeMap<String, usize> = BTreeMap::new();
     for region in look.every::<Region>() {
@@ -152,7 +152,7 @@ impl Summary {
 }
 
 /// Answers `…/regions/<name or ->/tree`.
-pub fn answer_tree(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer_tree(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     #[derive(Serialize)]
     struct Tree {
         regions: Vec<Branch>,
@@ -163,7 +163,7 @@ pub fn answer_tree(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, 
 }
 
 /// Answers `…/regions/-/summary`.
-pub fn answer_summary(asked: &Questioned<'_>, look: &dyn Look) -> Result<Answered, Status> {
+pub fn answer_summary(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let summary = summary(look);
     shown(asked, &summary, || summary.text(), None)
 }

@@ -13,13 +13,13 @@ use inventory::questions::elevation::Elevation;
 use inventory::questions::space::{self, SpaceRequest, Spread};
 use inventory::questions::{impact, svg, trace, tree};
 use inventory::{kinds, power};
-use krm::kind::Look;
+use krm::kind::QueryContext;
 
 fn memory() -> Memory {
     Memory::of(fleet(Size::SMALL, 1))
 }
 
-fn look(memory: &Memory) -> &dyn Look {
+fn look(memory: &Memory) -> &dyn QueryContext {
     memory
 }
 

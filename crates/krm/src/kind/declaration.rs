@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::change::Address;
 use super::{
-    Answered, Change, History, Kind, Look, NameRule, Planes, Question, Questioned, RawChange, Reference,
-    Refusal, Scale, Scope, Subresource, Verdict, Version, View, Webhook, allow,
+    Answered, Change, History, Kind, NameRule, Planes, QueryContext, Question, Questioned, RawChange,
+    Reference, Refusal, Scale, Scope, Subresource, Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
@@ -140,7 +140,7 @@ impl<T: Resource> Declaration<T> {
         mut self,
         name: &'static str,
         answer_kind: &'static str,
-        answer: impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync + 'static,
+        answer: impl Fn(&Questioned<'_>, &dyn QueryContext) -> Result<Answered, Status> + Send + Sync + 'static,
     ) -> Self {
         let answer = Arc::new(answer);
         self.kind.questions.push(Question { name, answer_kind, takes_body: false, answer });
@@ -152,7 +152,7 @@ impl<T: Resource> Declaration<T> {
         mut self,
         name: &'static str,
         answer_kind: &'static str,
-        answer: impl Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync + 'static,
+        answer: impl Fn(&Questioned<'_>, &dyn QueryContext) -> Result<Answered, Status> + Send + Sync + 'static,
     ) -> Self {
         let answer = Arc::new(answer);
         self.kind.questions.push(Question { name, answer_kind, takes_body: true, answer });

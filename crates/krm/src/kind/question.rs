@@ -94,7 +94,7 @@ impl Parser {
 }
 
 /// A consistent view of all objects, for computing an answer.
-pub trait Look {
+pub trait QueryContext {
     /// An object.
     fn get(&self, at: &Address) -> Option<Arc<Object>>;
     /// The objects in a bucket.
@@ -131,7 +131,7 @@ pub trait Look {
     }
 }
 
-impl dyn Look + '_ {
+impl dyn QueryContext + '_ {
     /// An object of a kind of ours.
     pub fn find<T: Resource>(&self, name: &str) -> Option<Arc<T>> {
         self.parsed(name, Parser::of::<T>())?.downcast().ok()
@@ -163,7 +163,7 @@ fn read<T: Resource>(object: &Object) -> Option<T> {
 }
 
 /// Computes the answer of a read-only subresource.
-pub type Answer = Arc<dyn Fn(&Questioned<'_>, &dyn Look) -> Result<Answered, Status> + Send + Sync>;
+pub type Answer = Arc<dyn Fn(&Questioned<'_>, &dyn QueryContext) -> Result<Answered, Status> + Send + Sync>;
 
 /// A read-only subresource that computes an answer.
 #[derive(Clone)]

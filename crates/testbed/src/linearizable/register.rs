@@ -13,7 +13,7 @@ pub(super) const NOTHING: Content = 0;
 #[derive(Clone, Copy)]
 pub(super) enum Effect {
     /// Changes nothing; needs this content.
-    Look(Content),
+    QueryContext(Content),
     /// Changes nothing; needs any other content.
     Refuse(Content),
     /// Leaves `makes`; needs `needs`, if anything.
@@ -135,7 +135,7 @@ impl Register {
         let mut walked = None;
         while let Some(op) = self.timeline.next_enabled(walked) {
             let fits = match self.effects[op] {
-                Effect::Look(content) => content == self.holds,
+                Effect::QueryContext(content) => content == self.holds,
                 Effect::Refuse(content) => content != self.holds,
                 Effect::Put { .. } => false,
             };
@@ -148,7 +148,7 @@ impl Register {
 
     fn count(&mut self, op: usize, change: impl Fn(&mut usize)) {
         match self.effects[op] {
-            Effect::Look(content) => change(&mut self.left[content].finders),
+            Effect::QueryContext(content) => change(&mut self.left[content].finders),
             Effect::Refuse(content) => {
                 change(&mut self.left[content].refusals);
                 change(&mut self.refusals_left);
@@ -171,7 +171,7 @@ impl Register {
 fn sought(effects: &[Effect], contents: usize) -> Vec<bool> {
     let mut sought = vec![false; contents];
     for effect in effects {
-        if let Effect::Look(content) | Effect::Put { needs: Some(content), .. } = effect {
+        if let Effect::QueryContext(content) | Effect::Put { needs: Some(content), .. } = effect {
             sought[*content] = true;
         }
     }
@@ -184,7 +184,7 @@ fn effect(op: &Op, contents: &mut HashMap<Value, Content>) -> Effect {
         value.map_or(NOTHING, |value| *contents.entry(value).or_insert(new))
     };
     match op.kind {
-        Kind::Read(found) => Effect::Look(content(found)),
+        Kind::Read(found) => Effect::QueryContext(content(found)),
         Kind::Write(value) => Effect::Put { needs: None, makes: content(Some(value)) },
         Kind::Delete => Effect::Put { needs: None, makes: NOTHING },
         Kind::Cas { expect, ok: false, .. } if op.ret.is_some() => Effect::Refuse(content(expect)),

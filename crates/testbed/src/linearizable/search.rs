@@ -176,7 +176,7 @@ impl Search<'_> {
     fn first_to_return(&self, op: usize, makes: Content) -> Option<usize> {
         let register = &self.register;
         let finds_it = |other: &usize| match register.effects[*other] {
-            Effect::Look(content) => content == makes && register.left(makes).makers == 1,
+            Effect::QueryContext(content) => content == makes && register.left(makes).makers == 1,
             _ => *other == op,
         };
         let together =
@@ -238,7 +238,7 @@ impl Search<'_> {
         let mut must_leave = false;
         for op in self.register.timeline.enabled() {
             match self.register.effects[op] {
-                Effect::Look(content) | Effect::Put { needs: Some(content), .. } => {
+                Effect::QueryContext(content) | Effect::Put { needs: Some(content), .. } => {
                     wanted.push((content, self.register.returned[op].unwrap_or(u64::MAX)));
                 }
                 Effect::Refuse(_) => must_leave = true,
@@ -269,7 +269,9 @@ impl Search<'_> {
         let mut concerned = vec![register.holds];
         for op in &waiting {
             match register.effects[*op] {
-                Effect::Look(content) | Effect::Put { needs: Some(content), .. } => concerned.push(content),
+                Effect::QueryContext(content) | Effect::Put { needs: Some(content), .. } => {
+                    concerned.push(content)
+                }
                 _ => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm::kind::{Look, Resource};
+use krm::kind::{QueryContext, Resource};
 
 use crate::kinds::device::{IN_DEVICE, IN_RACK};
 use crate::kinds::port;
@@ -20,7 +20,7 @@ pub struct Failure {
 
 impl Failure {
     /// The objects that fail together with an object; `None` for kinds that are not supported.
-    pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn Look) -> Option<Failure> {
+    pub fn of(kind: &str, name: &str, feed: Option<&str>, look: &dyn QueryContext) -> Option<Failure> {
         let mut failure = Failure::default();
         match kind {
             "Cable" => drop(failure.cables.insert(name.to_owned())),
@@ -55,7 +55,7 @@ impl Failure {
 }
 
 /// Adds a device and, recursively, the devices in its slots.
-pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
+pub fn with_slots(device: &str, look: &dyn QueryContext, into: &mut BTreeSet<String>) {
     if into.insert(device.to_owned()) {
         for inside in in_slots_of(device, look) {
             with_slots(&inside, look, into);
@@ -64,12 +64,12 @@ pub fn with_slots(device: &str, look: &dyn Look, into: &mut BTreeSet<String>) {
 }
 
 /// The devices in the slots of a device.
-pub fn in_slots_of(device: &str, look: &dyn Look) -> Vec<String> {
+pub fn in_slots_of(device: &str, look: &dyn QueryContext) -> Vec<String> {
     devices_at(IN_DEVICE, device, look)
 }
 
 /// The devices in a bucket, as `Kind/name`.
-fn devices_at(bucket: &str, value: &str, look: &dyn Look) -> Vec<String> {
+fn devices_at(bucket: &str, value: &str, look: &dyn QueryContext) -> Vec<String> {
     let places = look.places(bucket, value).into_iter();
     let devices = places.filter_map(|at| match at.plural.as_str() {
         Node::PLURAL => Some(format!("{}/{}", Node::KIND, at.name)),

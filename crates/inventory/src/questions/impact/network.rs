@@ -14,7 +14,7 @@ mod paths;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use krm::kind::Look;
+use krm::kind::QueryContext;
 
 use super::failure::Failure;
 use crate::kinds::port::{self, PortType};
@@ -34,7 +34,7 @@ pub struct NetworkLoss {
 }
 
 /// The devices that lose network.
-pub fn without(failure: &Failure, look: &dyn Look) -> NetworkLoss {
+pub fn without(failure: &Failure, look: &dyn QueryContext) -> NetworkLoss {
     let neighborhood = Neighborhood::of(starts(failure, look), failure, look);
     let (before, after) = neighborhood.dependencies();
     let mut lost = NetworkLoss::default();
@@ -59,7 +59,7 @@ pub fn without(failure: &Failure, look: &dyn Look) -> NetworkLoss {
 }
 
 /// The devices at the ends of the failed objects.
-fn starts(failure: &Failure, look: &dyn Look) -> BTreeSet<String> {
+fn starts(failure: &Failure, look: &dyn QueryContext) -> BTreeSet<String> {
     let mut starts: BTreeSet<String> = failure.devices.clone();
     let mut ports: Vec<Arc<Port>> = Vec::new();
     for device in &failure.devices {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use krm::kind::Look;
+use krm::kind::QueryContext;
 
 use super::failure::{Failure, in_slots_of, with_slots};
 use crate::kinds::port::{self, PortType};
@@ -20,7 +20,7 @@ pub struct PowerLoss {
 }
 
 /// The devices that lose power. Those without any are added to the failure.
-pub fn without(failure: &mut Failure, look: &dyn Look) -> PowerLoss {
+pub fn without(failure: &mut Failure, look: &dyn QueryContext) -> PowerLoss {
     let mut lost = PowerLoss::default();
     let mut fresh = starts(failure, look);
     while !fresh.is_empty() {
@@ -50,7 +50,7 @@ pub fn without(failure: &mut Failure, look: &dyn Look) -> PowerLoss {
 }
 
 /// The power ports of the failed objects.
-fn starts(failure: &Failure, look: &dyn Look) -> Vec<Arc<Port>> {
+fn starts(failure: &Failure, look: &dyn QueryContext) -> Vec<Arc<Port>> {
     let mut starts: Vec<Arc<Port>> =
         failure.devices.iter().flat_map(|device| power_ports(device, look)).collect();
     starts.extend(failure.ports.iter().filter_map(|port| look.find::<Port>(port)));
@@ -61,14 +61,14 @@ fn starts(failure: &Failure, look: &dyn Look) -> Vec<Arc<Port>> {
     starts
 }
 
-fn power_ports(device: &str, look: &dyn Look) -> Vec<Arc<Port>> {
+fn power_ports(device: &str, look: &dyn QueryContext) -> Vec<Arc<Port>> {
     let mut ports: Vec<Arc<Port>> = look.in_bucket(port::ON_DEVICE, device);
     ports.retain(|port| port.spec.kind == PortType::Power);
     ports
 }
 
 /// The devices that a port feeds, including its own.
-fn fed_by(start: &Arc<Port>, look: &dyn Look) -> BTreeSet<String> {
+fn fed_by(start: &Arc<Port>, look: &dyn QueryContext) -> BTreeSet<String> {
     let mut ends = power::sinks(start, look);
     for outlet in look.in_bucket::<Port>(port::FROM_INLET, &start.metadata.name) {
         ends.extend(power::sinks(&outlet, look));
@@ -80,7 +80,7 @@ fn fed_by(start: &Arc<Port>, look: &dyn Look) -> BTreeSet<String> {
 }
 
 /// A device, and the devices in its slots without a power supply of their own.
-fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
+fn going_dark(device: &str, look: &dyn QueryContext) -> BTreeSet<String> {
     let mut dark = BTreeSet::from([device.to_owned()]);
     for inside in in_slots_of(device, look) {
         if power_ports(&inside, look).is_empty() {
@@ -91,7 +91,7 @@ fn going_dark(device: &str, look: &dyn Look) -> BTreeSet<String> {
 }
 
 /// The feeds of a device before and after the failure.
-fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>, BTreeSet<String>) {
+fn feeds(device: &str, failure: &Failure, look: &dyn QueryContext) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
     let ports = power_ports(device, look);
     for supply in ports.iter().filter(|port| port.spec.inlet().is_none() && port.spec.feed().is_none()) {
@@ -102,7 +102,7 @@ fn feeds(device: &str, failure: &Failure, look: &dyn Look) -> (BTreeSet<String>,
 }
 
 /// The feeds upstream of a supply that are still connected.
-fn live_sources(supply: &Arc<Port>, failure: &Failure, look: &dyn Look) -> Vec<String> {
+fn live_sources(supply: &Arc<Port>, failure: &Failure, look: &dyn QueryContext) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut ahead = vec![supply.clone()];
     while let Some(port) = ahead.pop() {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use krm::kind::Look;
+use krm::kind::QueryContext;
 
 use super::super::failure::Failure;
 use super::dependencies::{Dependencies, Source, newly};
@@ -24,7 +24,7 @@ const STAND_IN_ROLES: [DeviceRole; 4] =
 /// The devices that a failure can affect, with all their paths.
 pub struct Neighborhood<'a> {
     pub elements: Elements<'a>,
-    look: &'a dyn Look,
+    look: &'a dyn QueryContext,
     /// The paths of each examined device, inside or not.
     paths: HashMap<Element, Vec<Path>>,
     inside: BTreeSet<Element>,
@@ -43,7 +43,11 @@ struct Edge {
 
 impl<'a> Neighborhood<'a> {
     /// Collects everything that the failure can affect.
-    pub fn of(starts: BTreeSet<String>, failure: &'a Failure, look: &'a dyn Look) -> Neighborhood<'a> {
+    pub fn of(
+        starts: BTreeSet<String>,
+        failure: &'a Failure,
+        look: &'a dyn QueryContext,
+    ) -> Neighborhood<'a> {
         let elements = Elements::new(failure);
         let (paths, inside, fed) = (HashMap::new(), BTreeSet::new(), BTreeSet::new());
         let mut neighborhood = Neighborhood { elements, look, paths, inside, fed };

@@ -1,6 +1,6 @@
 //! The paths from a device: through its ports, and inside its chassis.
 
-use krm::kind::Look;
+use krm::kind::QueryContext;
 
 use super::super::failure::in_slots_of;
 use super::elements::{Element, Elements};
@@ -50,7 +50,7 @@ impl Path {
 }
 
 /// All paths from a device.
-pub fn paths(device: &str, elements: &mut Elements<'_>, look: &dyn Look) -> Vec<Path> {
+pub fn paths(device: &str, elements: &mut Elements<'_>, look: &dyn QueryContext) -> Vec<Path> {
     let mut found = Vec::new();
     for port in look.in_bucket::<Port>(port::ON_DEVICE, device) {
         if port.spec.kind == PortType::Power {
@@ -72,7 +72,7 @@ pub fn paths(device: &str, elements: &mut Elements<'_>, look: &dyn Look) -> Vec<
 }
 
 /// The devices in the slots of a device, and the device whose slot it occupies.
-pub fn slot_neighbors(device: &str, look: &dyn Look) -> Vec<String> {
+pub fn slot_neighbors(device: &str, look: &dyn QueryContext) -> Vec<String> {
     let mut near = in_slots_of(device, look);
     let holder = match device.split_once('/') {
         Some(("Node", name)) => look.find::<Node>(name).and_then(|node| holder(&*node)),
@@ -88,12 +88,12 @@ fn holder(device: &impl Device) -> Option<String> {
 }
 
 /// The role of a network device.
-pub fn role(device: &str, look: &dyn Look) -> Option<DeviceRole> {
+pub fn role(device: &str, look: &dyn QueryContext) -> Option<DeviceRole> {
     Some(look.find::<NetworkDevice>(device.strip_prefix("NetworkDevice/")?)?.spec.role)
 }
 
 /// Whether it only passes cables through, like a patch panel, or carries no traffic at all.
-pub fn is_passive(device: &str, look: &dyn Look) -> bool {
+pub fn is_passive(device: &str, look: &dyn QueryContext) -> bool {
     !is_device(device) || matches!(role(device, look), Some(DeviceRole::PatchPanel | DeviceRole::PDU))
 }
 
@@ -111,7 +111,13 @@ struct PartialPath {
 }
 
 impl PartialPath {
-    fn follow(mut self, hop: &Hop, found: &mut Vec<Path>, elements: &mut Elements<'_>, look: &dyn Look) {
+    fn follow(
+        mut self,
+        hop: &Hop,
+        found: &mut Vec<Path>,
+        elements: &mut Elements<'_>,
+        look: &dyn QueryContext,
+    ) {
         self.ports.push(elements.number(&port_key(&hop.port)));
         match &hop.by {
             Some(By::Cable { name, .. }) => self.over.push(elements.number(&format!("Cable/{name}"))),
