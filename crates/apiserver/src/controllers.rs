@@ -44,10 +44,10 @@ pub trait Controller: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Adds the keys that have to be looked at because an object is there, or has changed or gone.
-    fn notice(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>);
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>);
 
     /// Works on one key.
-    fn work(&self, client: &Client, key: &Key) -> impl Future<Output = Result<Next, Status>> + Send;
+    fn reconcile(&self, client: &Client, key: &Key) -> impl Future<Output = Result<Next, Status>> + Send;
 
     /// Number of workers and deadline.
     fn settings(&self) -> Settings {
@@ -76,7 +76,7 @@ async fn run_until<C: Controller>(
         Arc::new(move |key| {
             let (controller, client) = (controller.clone(), client.clone());
             Box::pin(async move {
-                let worked = controller.work(&client, &key).await;
+                let worked = controller.reconcile(&client, &key).await;
                 worked.map_err(|status| Failure(status.to_string()))
             })
         })
@@ -113,7 +113,7 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
         };
         let mut stretch = Stretch::begin();
         for (key, entry) in snapshot.list(b"") {
-            controller.notice(api, key, None, Some(entry), queue);
+            controller.map(api, key, None, Some(entry), queue);
             stretch.give_way().await;
         }
         let Ok(mut watch) = api.store().watch(b"", snapshot.version()) else { continue };
@@ -124,7 +124,7 @@ async fn follow<C: Controller>(controller: &C, api: &Api, queue: &Queue<Key>) {
                     let mut stretch = Stretch::begin();
                     for event in events.iter() {
                         let (before, after) = (event.before(), event.after());
-                        controller.notice(api, event.key(), before.map(|e| &**e), after.map(|e| &**e), queue);
+                        controller.map(api, event.key(), before.map(|e| &**e), after.map(|e| &**e), queue);
                         stretch.give_way().await;
                     }
                 }

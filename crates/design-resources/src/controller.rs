@@ -29,14 +29,7 @@ pub struct DesignController;
 impl Controller for DesignController {
     const NAME: &'static str = "design-controller";
 
-    fn notice(
-        &self,
-        api: &Api,
-        key: &Key,
-        before: Option<&Entry>,
-        after: Option<&Entry>,
-        queue: &Queue<Key>,
-    ) {
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) = keys::parts(key).filter(|parts| parts.plane.is_empty()) else { return };
         // Only CRDs, whose groups contain a dot, can be user-defined kinds of a design.
         if parts.namespace.is_empty() || (parts.group != GROUP && !parts.group.contains('.')) {
@@ -62,7 +55,7 @@ impl Controller for DesignController {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let catalog = client.api().kinds().of(&Plane::root());
         let Some(kind) = catalog.resource(GROUP, Design::PLURAL) else { return Ok(Next::Done) };

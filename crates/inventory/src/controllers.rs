@@ -29,14 +29,7 @@ pub struct InventoryController;
 impl Controller for InventoryController {
     const NAME: &'static str = "inventory-controller";
 
-    fn notice(
-        &self,
-        api: &Api,
-        key: &Key,
-        before: Option<&Entry>,
-        after: Option<&Entry>,
-        queue: &Queue<Key>,
-    ) {
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) = keys::parts(key).filter(|parts| parts.plane.is_empty()) else { return };
         let (plane, comes_or_goes) = (Plane::root(), before.is_none() || after.is_none());
         if comes_or_goes {
@@ -73,7 +66,7 @@ impl Controller for InventoryController {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let catalog = client.api().kinds().of(&Plane::root());
         let Some(kind) = catalog.resource(parts.group, parts.plural) else { return Ok(Next::Done) };

@@ -25,7 +25,7 @@ pub struct ClusterRoles;
 impl Controller for ClusterRoles {
     const NAME: &'static str = "clusterrole-aggregation-controller";
 
-    fn notice(&self, api: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) =
             keys::parts(key).filter(|parts| parts.group == RBAC_GROUP && parts.plural == PLURAL)
         else {
@@ -40,7 +40,7 @@ impl Controller for ClusterRoles {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         let snapshot = client.api().store().latest();

@@ -24,7 +24,7 @@ pub struct DefinitionController;
 impl Controller for DefinitionController {
     const NAME: &'static str = "definition-controller";
 
-    fn notice(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) = keys::parts(key).filter(|parts| parts.group == GROUP && parts.plural == PLURAL)
         else {
             return;
@@ -39,7 +39,7 @@ impl Controller for DefinitionController {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         // The field manager that clients expect for definitions.

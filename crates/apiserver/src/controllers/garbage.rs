@@ -34,14 +34,7 @@ pub struct Garbage;
 impl Controller for Garbage {
     const NAME: &'static str = "garbage-collector";
 
-    fn notice(
-        &self,
-        api: &Api,
-        key: &Key,
-        before: Option<&Entry>,
-        after: Option<&Entry>,
-        queue: &Queue<Key>,
-    ) {
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let object_of = |entry: &Entry| NOTICED.read(&api.reveal(key, entry).ok()?);
         let now = after.and_then(object_of);
         if let Some(object) = &now
@@ -73,7 +66,7 @@ impl Controller for Garbage {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = plane_of(key);
         let client = client.in_plane(&plane);

@@ -28,7 +28,7 @@ pub struct Namespaces;
 impl Controller for Namespaces {
     const NAME: &'static str = "namespace-controller";
 
-    fn notice(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) =
             keys::parts(key).filter(|parts| parts.group.is_empty() && parts.plural == "namespaces")
         else {
@@ -41,7 +41,7 @@ impl Controller for Namespaces {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         let client = client.in_plane(&plane);

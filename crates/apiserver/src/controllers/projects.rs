@@ -30,7 +30,7 @@ pub struct Projects;
 impl Controller for Projects {
     const NAME: &'static str = "project-controller";
 
-    fn notice(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let is_project = |parts: &keys::Parts<'_>| {
             parts.plane.is_empty() && parts.group == GROUP && parts.plural == PLURAL
         };
@@ -43,7 +43,7 @@ impl Controller for Projects {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let Some(kind) = client.api().kinds().of(&Plane::root()).resource(GROUP, PLURAL).cloned() else {
             return Ok(Next::Done);

@@ -31,13 +31,13 @@ struct Stamps {
 impl Controller for Stamps {
     const NAME: &'static str = "stamps";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         if after.is_some() && key.as_bytes().ends_with(b"/subject") {
             queue.add(key.clone());
         }
     }
 
-    async fn work(&self, client: &Client, _: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, _: &Key) -> Result<Next, Status> {
         let mut wanted = Object::new("v1", "ConfigMap");
         wanted.set_meta("namespace", Some("default".into()));
         wanted.set_meta("name", Some("subject".into()));

@@ -29,13 +29,13 @@ struct Panics;
 impl Controller for Panics {
     const NAME: &'static str = "panics";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         if is_map(key, after) {
             queue.add(key.clone());
         }
     }
 
-    async fn work(&self, _: &Client, _: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
         panic!("a planted bug");
     }
 }
@@ -45,13 +45,13 @@ struct Hangs;
 impl Controller for Hangs {
     const NAME: &'static str = "hangs";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         if is_map(key, after) {
             queue.add(key.clone());
         }
     }
 
-    async fn work(&self, _: &Client, _: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
         std::future::pending().await
     }
 
@@ -65,7 +65,7 @@ struct Floods;
 impl Controller for Floods {
     const NAME: &'static str = "floods";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         if is_map(key, after) {
             for number in 0..100_000 {
                 if let Ok(key) = Key::new(format!("//configmaps/flood/{number}")) {
@@ -75,7 +75,7 @@ impl Controller for Floods {
         }
     }
 
-    async fn work(&self, _: &Client, _: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
         Ok(Next::After(Duration::from_millis(1)))
     }
 }
@@ -86,13 +86,13 @@ struct Stamps;
 impl Controller for Stamps {
     const NAME: &'static str = "well-behaved";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         if is_map(key, after) {
             queue.add(key.clone());
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let name = String::from_utf8_lossy(key.as_bytes()).rsplit('/').next().unwrap_or_default().to_owned();
         let mut wanted = Object::new("v1", "ConfigMap");
         wanted.set_meta("namespace", Some("default".into()));

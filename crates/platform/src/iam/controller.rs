@@ -33,14 +33,7 @@ pub struct IamController(pub Arc<Iam>);
 impl Controller for IamController {
     const NAME: &'static str = "iam-controller";
 
-    fn notice(
-        &self,
-        api: &Api,
-        key: &Key,
-        before: Option<&Entry>,
-        after: Option<&Entry>,
-        queue: &Queue<Key>,
-    ) {
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) = keys::parts(key) else { return };
         let at = At::new(parts.plane, parts.namespace, parts.name);
         let comes_or_goes = before.is_none() || after.is_none();
@@ -73,7 +66,7 @@ impl Controller for IamController {
         let _ = api;
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         let client = client.in_plane(&plane);

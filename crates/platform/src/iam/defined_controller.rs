@@ -30,13 +30,13 @@ pub struct DefinedController(pub Arc<Iam>);
 impl Controller for DefinedController {
     const NAME: &'static str = "iam-definitions-controller";
 
-    fn notice(&self, _: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
+    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
         if keys::parts(key).is_some_and(|parts| parts.group == DEFINITIONS && parts.plural == PLURAL) {
             queue.add(key.clone());
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         let client = client.in_plane(&plane);

@@ -27,14 +27,7 @@ pub struct TenancyController(pub Arc<Iam>);
 impl Controller for TenancyController {
     const NAME: &'static str = "tenancy-controller";
 
-    fn notice(
-        &self,
-        api: &Api,
-        key: &Key,
-        before: Option<&Entry>,
-        after: Option<&Entry>,
-        queue: &Queue<Key>,
-    ) {
+    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
         let Some(parts) = keys::parts(key).filter(|parts| parts.plane.is_empty()) else { return };
         let is_ours =
             parts.group == GROUP && matches!(parts.plural, "organizations" | "organizationmemberships");
@@ -54,7 +47,7 @@ impl Controller for TenancyController {
         }
     }
 
-    async fn work(&self, client: &Client, key: &Key) -> Result<Next, Status> {
+    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
         let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
         let catalog = client.api().kinds().of(&Plane::root());
         let Some(kind) = catalog.resource(parts.group, parts.plural).cloned() else { return Ok(Next::Done) };
