@@ -1,7 +1,7 @@
 //! The request pipeline: authenticate, authorize, route, handle, audit.
 
-mod known;
 mod noted;
+mod request_context;
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -17,8 +17,8 @@ use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
 use krm::status::Status;
 
-pub use known::Known;
 use noted::{EndOfWatch, Noted, Wanted};
+pub use request_context::RequestContext;
 
 use crate::answer::{self, Answer};
 use crate::api::Api;
@@ -147,7 +147,7 @@ impl Pipeline {
         let uri = parts.uri.clone();
         let query = Query::parse(parts.uri.query().unwrap_or_default())?;
         let is_head = parts.method == Method::HEAD;
-        let mut known = Known {
+        let mut known = RequestContext {
             path: parts.uri.path().to_owned(),
             plane,
             route,
@@ -201,7 +201,7 @@ impl Pipeline {
     }
 
     /// Finds out whether the request may be made, in whose name it is made.
-    fn authorize(&self, known: &mut Known, noted: &mut Noted) -> Result<(), Status> {
+    fn authorize(&self, known: &mut RequestContext, noted: &mut Noted) -> Result<(), Status> {
         self.is_somebody(&known.plane, &known.who, noted)?;
         let impersonation = Impersonation::requested(&known.headers)?;
         let rights = InPlane { api: &self.api, plane: &known.plane };
@@ -239,7 +239,7 @@ impl Pipeline {
     }
 
     /// Finds out whether the values of secrets may be shown, and notes down that they are.
-    fn guard_values(&self, known: &mut Known, noted: &mut Noted) {
+    fn guard_values(&self, known: &mut RequestContext, noted: &mut Noted) {
         if !known.is_about_secrets(&self.api) {
             return;
         }
@@ -270,7 +270,7 @@ impl Pipeline {
 
     /// The part of a collection that may be seen by who may not see all of it. Beside such a part, what may not be seen
     /// is not there.
-    fn seen_in_part(&self, known: &Known, refused: Status) -> Result<Only, Status> {
+    fn seen_in_part(&self, known: &RequestContext, refused: Status) -> Result<Only, Status> {
         let rights = &self.api.followers().rights;
         let attributes = known.attributes();
         if !attributes.is_resource() {
@@ -302,7 +302,12 @@ impl Pipeline {
         })
     }
 
-    async fn dispatch(&self, known: &Known, body: Bytes, watching: Watching) -> Result<Answer, Status> {
+    async fn dispatch(
+        &self,
+        known: &RequestContext,
+        body: Bytes,
+        watching: Watching,
+    ) -> Result<Answer, Status> {
         check_timeout(&known.query)?;
         if known.route.tells_of_kinds() {
             // Whoever has seen that a kind is established finds it in discovery and in the schemas.
@@ -326,7 +331,7 @@ impl Pipeline {
     /// A request about objects. If the definition of their kind changes while it is decided, it is decided anew.
     async fn resource(
         &self,
-        known: &Known,
+        known: &RequestContext,
         target: &Target,
         body: Bytes,
         mut watching: Watching,
@@ -415,7 +420,7 @@ impl Authorizer for InPlane<'_> {
 }
 
 /// Whether the answer to a read has whole objects in it: tables and metadata show no values.
-fn shows_objects(known: &Known) -> bool {
+fn shows_objects(known: &RequestContext) -> bool {
     let accept = Accept::negotiate(&known.headers, true).and_then(|accept| accept.with_query(&known.query));
     let Ok(accept) = accept else { return false };
     match accept.form {

@@ -15,7 +15,7 @@ use super::{backup, controllers, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::later;
-use crate::pipeline::Known;
+use crate::pipeline::RequestContext;
 use crate::request::accept::Accept;
 use crate::request::body::{self, Format};
 use crate::request::path::{Route, Target};
@@ -83,7 +83,7 @@ pub fn most_bytes(route: &Route) -> usize {
 
 impl Beyond {
     /// Answers it.
-    pub async fn answer(self, known: &Known, call: Call, body: &Bytes) -> Result<Answer, Status> {
+    pub async fn answer(self, known: &RequestContext, call: Call, body: &Bytes) -> Result<Answer, Status> {
         let method = match self {
             Beyond::Search | Beyond::Checkpoint | Beyond::Controllers => [Method::GET, Method::HEAD],
             _ => [Method::POST, Method::POST],
@@ -109,7 +109,7 @@ impl Beyond {
     }
 }
 
-async fn transaction(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
+async fn transaction(known: &RequestContext, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let mut object = read(known, body, "Transaction")?;
     let spec = object.0.remove("spec").unwrap_or_default();
@@ -128,7 +128,7 @@ async fn transaction(known: &Known, mut call: Call, body: &Bytes) -> Result<Answ
     Ok(answer)
 }
 
-async fn make_plan(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
+async fn make_plan(known: &RequestContext, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
     let object = read(known, body, "Plan")?;
     let options = options(known, &mut call, object.get("spec").unwrap_or(&Value::Null))?;
@@ -142,7 +142,7 @@ async fn make_plan(known: &Known, mut call: Call, body: &Bytes) -> Result<Answer
     respond(&call, &accept, written.await?)
 }
 
-async fn apply_plan(known: &Known, call: Call) -> Result<Answer, Status> {
+async fn apply_plan(known: &RequestContext, call: Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let mut options = WriteOptions::read(&known.query, "CreateOptions", false)?;
     if options.manager.is_empty() {
@@ -154,7 +154,7 @@ async fn apply_plan(known: &Known, call: Call) -> Result<Answer, Status> {
 }
 
 /// How everything in a transaction is written, and why.
-fn options(known: &Known, call: &mut Call, spec: &Value) -> Result<WriteOptions, Status> {
+fn options(known: &RequestContext, call: &mut Call, spec: &Value) -> Result<WriteOptions, Status> {
     if let Some(message) = text(spec, "message")? {
         call.message = Some(message_of(&message)?);
     }
@@ -167,7 +167,7 @@ fn options(known: &Known, call: &mut Call, spec: &Value) -> Result<WriteOptions,
 }
 
 /// Reads the body as an object of one kind.
-pub fn read(known: &Known, body: &Bytes, kind: &str) -> Result<Object, Status> {
+pub fn read(known: &RequestContext, body: &Bytes, kind: &str) -> Result<Object, Status> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(Status::bad_request(format!("the request body is empty; it must be a {kind}")));
     }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::controllers::running::{State, Stuck};
-use crate::pipeline::Known;
+use crate::pipeline::RequestContext;
 use crate::request::accept::Accept;
 use crate::transaction::API_VERSION;
 
 /// Answers a list of them.
-pub fn answer(known: &Known, call: &Call) -> Result<Answer, Status> {
+pub fn answer(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let items: Vec<Value> = call.api.controllers().states().iter().map(item).collect();
     let list = json!({ "apiVersion": API_VERSION, "kind": "ControllerList", "metadata": {}, "items": items });

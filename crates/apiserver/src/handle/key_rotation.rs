@@ -6,12 +6,12 @@ use serde_json::json;
 use crate::answer::{self, Answer};
 use crate::api::store_failure;
 use crate::call::Call;
-use crate::pipeline::Known;
+use crate::pipeline::RequestContext;
 use crate::request::accept::Accept;
 use crate::transaction::API_VERSION;
 
 /// Makes a new key and puts the data keys under it. What is sealed stays as it is, and requests go on meanwhile.
-pub async fn answer(known: &Known, call: &Call) -> Result<Answer, Status> {
+pub async fn answer(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let rotated =
         call.api.store().rotate_sealing_key_in_place().await.map_err(|error| store_failure(&error))?;

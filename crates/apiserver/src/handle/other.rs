@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::authn::ServiceAccountTokens;
 use crate::metrics::Metrics;
 use crate::openapi;
-use crate::pipeline::{Known, Pipeline};
+use crate::pipeline::{Pipeline, RequestContext};
 use crate::request::accept::Accept;
 use crate::request::path::Route;
 
@@ -38,7 +38,12 @@ const COMPATIBLE: &str = "35";
 
 impl Other {
     /// Answers a request to such a path.
-    pub async fn answer(&self, pipeline: &Pipeline, known: &Known, _body: Bytes) -> Result<Answer, Status> {
+    pub async fn answer(
+        &self,
+        pipeline: &Pipeline,
+        known: &RequestContext,
+        _body: Bytes,
+    ) -> Result<Answer, Status> {
         let Route::Other(path) = &known.route else { return Ok(answer::page_not_found()) };
         let accept = || Accept::negotiate(&known.headers, false);
         match path.as_str() {
@@ -85,7 +90,7 @@ impl Other {
         })
     }
 
-    async fn health(&self, api: &Api, path: &str, known: &Known) -> Answer {
+    async fn health(&self, api: &Api, path: &str, known: &RequestContext) -> Answer {
         let (which, single) = path.split_once('/').unwrap_or((path, ""));
         let checks: &[&str] = match which {
             "healthz" | "livez" => &["ping", "followers"],
@@ -145,7 +150,7 @@ impl Other {
 }
 
 /// The paths there are.
-fn paths(pipeline: &Pipeline, known: &Known) -> Value {
+fn paths(pipeline: &Pipeline, known: &RequestContext) -> Value {
     let catalog = pipeline.api.kinds().of(&known.plane);
     let mut paths: Vec<String> = vec!["/api".into(), "/api/v1".into(), "/apis".into()];
     for kind in catalog.all().filter(|kind| !kind.group.is_empty()) {

@@ -11,7 +11,7 @@ use super::body::decode;
 use crate::answer::{self, Answer};
 use crate::authn::Account;
 use crate::call::Call;
-use crate::pipeline::{InPlane, Known, Pipeline};
+use crate::pipeline::{InPlane, Pipeline, RequestContext};
 use crate::request::accept::Accept;
 use crate::request::path::Target;
 use crate::request::query::WriteOptions;
@@ -59,7 +59,7 @@ impl Review {
     pub async fn answer(
         self,
         pipeline: &Pipeline,
-        known: &Known,
+        known: &RequestContext,
         call: &Call,
         body: &Bytes,
     ) -> Result<Answer, Status> {

@@ -11,7 +11,7 @@ use super::beyond;
 use crate::answer::{self, Answer};
 use crate::api::store_failure;
 use crate::call::Call;
-use crate::pipeline::Known;
+use crate::pipeline::RequestContext;
 use crate::request::accept::Accept;
 use crate::transaction::{API_VERSION, plan::named};
 
@@ -21,7 +21,7 @@ const MOST_PROBLEMS: usize = 1000;
 const LATEST: &str = "latest";
 
 /// Checks all of history.
-pub async fn answer(known: &Known, call: &Call, body: &Bytes) -> Result<Answer, Status> {
+pub async fn answer(known: &RequestContext, call: &Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     let spec = match body.is_empty() {
         true => Value::Null,
@@ -88,7 +88,7 @@ fn told(report: &Report) -> Value {
 }
 
 /// The newest checkpoint, to be kept elsewhere.
-pub async fn checkpoint(known: &Known, call: &Call) -> Result<Answer, Status> {
+pub async fn checkpoint(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
     if call.name != LATEST {
         return Err(call.not_found());

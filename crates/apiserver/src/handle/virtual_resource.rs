@@ -8,7 +8,7 @@ use krm::status::Status;
 use super::resource::Watching;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::pipeline::Known;
+use crate::pipeline::RequestContext;
 
 /// An answer that is there later.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Status>> + Send + 'a>>;
@@ -20,5 +20,11 @@ pub trait VirtualResource: Send + Sync {
     fn is_about(&self, group: &str, plural: &str) -> bool;
 
     /// Answers a request.
-    fn answer<'a>(&'a self, known: &'a Known, call: Call, body: Bytes, watching: Watching) -> Answering<'a>;
+    fn answer<'a>(
+        &'a self,
+        known: &'a RequestContext,
+        call: Call,
+        body: Bytes,
+        watching: Watching,
+    ) -> Answering<'a>;
 }

@@ -8,7 +8,7 @@ use http::header::{ACCEPT, HeaderValue, USER_AGENT};
 use http::{Request, Uri};
 use krm::status::Status;
 
-use super::Known;
+use super::RequestContext;
 use crate::audit::{AuditLog, Record, Stage};
 use crate::limits::Ticket;
 use crate::metrics::{Labels, Metrics};
@@ -51,7 +51,7 @@ impl Drop for EndOfWatch {
 }
 
 impl Noted {
-    pub(super) fn tell(&mut self, known: &Known) {
+    pub(super) fn tell(&mut self, known: &RequestContext) {
         let attributes = known.attributes();
         let scope = match (attributes.path, attributes.name.is_empty(), attributes.namespace.is_empty()) {
             (Some(_), _, _) => "",

@@ -8,7 +8,7 @@ use apiserver::call::Call;
 use apiserver::handle::body::decode;
 use apiserver::handle::resource::{Watching, not_supported};
 use apiserver::handle::virtual_resource::{Answering, VirtualResource};
-use apiserver::pipeline::Known;
+use apiserver::pipeline::RequestContext;
 use apiserver::request::accept::Accept;
 use apiserver::request::query::WriteOptions;
 use bytes::Bytes;
@@ -71,7 +71,13 @@ impl VirtualResource for Answers {
         group == GROUP && RESOURCES.contains(&plural)
     }
 
-    fn answer<'a>(&'a self, known: &'a Known, call: Call, body: Bytes, watching: Watching) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        known: &'a RequestContext,
+        call: Call,
+        body: Bytes,
+        watching: Watching,
+    ) -> Answering<'a> {
         Box::pin(async move {
             if call.kind.names.plural == "activities" {
                 return self.activities(known, call, watching).await;
@@ -82,7 +88,12 @@ impl VirtualResource for Answers {
 }
 
 impl Answers {
-    async fn activities(&self, known: &Known, call: Call, watching: Watching) -> Result<Answer, Status> {
+    async fn activities(
+        &self,
+        known: &RequestContext,
+        call: Call,
+        watching: Watching,
+    ) -> Result<Answer, Status> {
         let is_read = matches!(known.method, http::Method::GET | http::Method::HEAD);
         if !is_read || !call.name.is_empty() {
             let verb = if is_read { "get" } else { "write" };
@@ -94,7 +105,7 @@ impl Answers {
         }
     }
 
-    async fn posted(&self, known: &Known, call: &Call, body: &Bytes) -> Result<Answer, Status> {
+    async fn posted(&self, known: &RequestContext, call: &Call, body: &Bytes) -> Result<Answer, Status> {
         if known.method != http::Method::POST || !call.name.is_empty() {
             return Err(not_supported(&call.kind, &known.method.as_str().to_lowercase()));
         }

@@ -9,7 +9,7 @@ use apiserver::api::store_failure;
 use apiserver::call::Call;
 use apiserver::handle::resource::Watching;
 use apiserver::keys;
-use apiserver::pipeline::Known;
+use apiserver::pipeline::RequestContext;
 use apiserver::request::accept::{Accept, Form, Media};
 use apiserver::request::query::ListOptions;
 use bytes::Bytes;
@@ -53,7 +53,7 @@ const SELECTABLE: [&str; 7] = [
 ];
 
 /// Answers a list.
-pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result<Answer, Status> {
+pub async fn list(activities: &Activities, known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     let options = ListOptions::read(&known.query)?;
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
     let ended: Option<Ended> =
@@ -98,7 +98,12 @@ pub async fn list(activities: &Activities, known: &Known, call: &Call) -> Result
 }
 
 /// What a list or a watch selects.
-fn selected(known: &Known, call: &Call, options: &ListOptions, window: Window) -> Result<Asked, Status> {
+fn selected(
+    known: &RequestContext,
+    call: &Call,
+    options: &ListOptions,
+    window: Window,
+) -> Result<Asked, Status> {
     let selector = FieldSelector::parse(&options.field_selector).map_err(Status::bad_request)?;
     let mut equal = Vec::new();
     for requirement in selector.requirements() {
@@ -135,7 +140,7 @@ fn objects(items: Vec<Value>) -> Vec<Object> {
 /// Answers a watch.
 pub async fn watch(
     activities: &Arc<Activities>,
-    known: &Known,
+    known: &RequestContext,
     call: Call,
     watching: Watching,
 ) -> Result<Answer, Status> {

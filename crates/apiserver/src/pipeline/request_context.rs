@@ -1,4 +1,4 @@
-//! A request whose maker and place are known.
+//! A request with its user, plane and route.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::request::path::Route;
 use crate::request::query::Query;
 use crate::secrets;
 
-/// A request whose maker and place are known.
-pub struct Known {
+/// A request with its user, plane and route.
+pub struct RequestContext {
     /// The plane it is for.
     pub plane: Plane,
     /// Where it goes.
@@ -38,7 +38,7 @@ pub struct Known {
     pub path: String,
 }
 
-impl Known {
+impl RequestContext {
     /// Whether what is sent or answered is sealed at rest; the audit policy itself knows of Kubernetes' own secrets.
     pub(super) fn is_about_secrets(&self, api: &Api) -> bool {
         let Route::Resource(target) = &self.route else { return false };
