@@ -74,7 +74,7 @@ pub fn read(text: &[u8]) -> Result<Body, SyntaxError> {
 fn parse(text: &str) -> Result<Body, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_str(text);
-    let seed = Place { path: Path::ROOT, duplicates: &mut duplicates };
+    let seed = ValueSeed { path: Path::ROOT, duplicates: &mut duplicates };
     let value = seed.deserialize(&mut reader)?;
     reader.end()?;
     Ok(Body { value, duplicates })
@@ -93,12 +93,12 @@ pub fn kind_of(value: &Value) -> &'static str {
 }
 
 /// A value to be read, and where it stands.
-struct Place<'a, 'b> {
+struct ValueSeed<'a, 'b> {
     path: Path<'a>,
     duplicates: &'b mut Vec<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
@@ -106,7 +106,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_, '_> {
+impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +146,7 @@ impl<'de> Visitor<'de> for Place<'_, '_> {
         let mut list = Vec::new();
         loop {
             let path = self.path.index(list.len());
-            match items.next_element_seed(Place { path, duplicates: &mut *self.duplicates })? {
+            match items.next_element_seed(ValueSeed { path, duplicates: &mut *self.duplicates })? {
                 Some(item) => list.push(item),
                 None => return Ok(Value::Array(list)),
             }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Place<'_, '_> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
             let path = self.path.field(&key);
-            let value = fields.next_value_seed(Place { path, duplicates: &mut *self.duplicates })?;
+            let value = fields.next_value_seed(ValueSeed { path, duplicates: &mut *self.duplicates })?;
             match map.entry(key) {
                 Entry::Vacant(slot) => {
                     slot.insert(value);

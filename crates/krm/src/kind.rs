@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub use change::{Address, Change, RawChange, Reader, Refusal, Verdict, View, allow, deny, refuse};
-pub use converter::{Converter, Place};
+pub use converter::{Converter, WebhookLocation};
 pub use declaration::{Declaration, Resource};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;

@@ -119,11 +119,11 @@ pub fn conform(
     path: &Path<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
-    apply(value, shape, &Place { path, within: None }, unknown)
+    apply(value, shape, &DecodeContext { path, within: None }, unknown)
 }
 
 /// Where the walk is: in the object, and in Go's types.
-struct Place<'a> {
+struct DecodeContext<'a> {
     path: &'a Path<'a>,
     within: Option<Within<'a>>,
 }
@@ -139,7 +139,7 @@ struct Within<'a> {
 fn apply(
     value: &mut Value,
     shape: &Shape,
-    place: &Place<'_>,
+    place: &DecodeContext<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
     if value.is_null() {
@@ -175,14 +175,14 @@ fn apply(
         (Shape::Map(_, of), Value::Object(entries)) => {
             for (key, entry) in entries {
                 let path = place.path.field(key);
-                apply(entry, of, &Place { path: &path, within: place.within }, unknown)?;
+                apply(entry, of, &DecodeContext { path: &path, within: place.within }, unknown)?;
             }
             Ok(())
         }
         (Shape::List(_, of), Value::Array(items)) => {
             for (index, item) in items.iter_mut().enumerate() {
                 let path = place.path.index(index);
-                apply(item, of, &Place { path: &path, within: place.within }, unknown)?;
+                apply(item, of, &DecodeContext { path: &path, within: place.within }, unknown)?;
             }
             Ok(())
         }
@@ -194,7 +194,7 @@ fn apply(
 fn apply_struct(
     fields: &mut Map<String, Value>,
     declared: &'static Struct,
-    place: &Place<'_>,
+    place: &DecodeContext<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
     let mut has_dead = false;
@@ -212,7 +212,7 @@ fn apply_struct(
             continue;
         }
         let within = Within { outer: place.within.as_ref(), of_struct: declared.name, field: field.name };
-        apply(value, &field.shape, &Place { path: &path, within: Some(within) }, unknown)?;
+        apply(value, &field.shape, &DecodeContext { path: &path, within: Some(within) }, unknown)?;
         has_dead |= is_left_out(value, field);
     }
     if has_dead {
@@ -270,7 +270,7 @@ pub fn zero(shape: &Shape) -> Value {
     }
 }
 
-fn mismatch(value: &Value, shape: &Shape, place: &Place<'_>) -> String {
+fn mismatch(value: &Value, shape: &Shape, place: &DecodeContext<'_>) -> String {
     let found = match value {
         Value::Null => "null".into(),
         Value::Bool(_) => "bool".into(),

@@ -1,7 +1,7 @@
 //! Calls a conversion webhook.
 
 use krm::Object;
-use krm::kind::{Converter, Kind, Place};
+use krm::kind::{Converter, Kind, WebhookLocation};
 use krm::status::Status;
 
 use super::review;
@@ -51,7 +51,7 @@ pub async fn convert(
 async fn post(converter: &Converter, body: String) -> Result<Vec<u8>, String> {
     let url = format!("{}?timeout=30s", converter.url());
     let sent = |why: &dyn std::fmt::Display| format!("Post \"{url}\": {why}");
-    if let Place::Service { name, .. } = &converter.place {
+    if let WebhookLocation::Service { name, .. } = &converter.place {
         return Err(sent(&format_args!(
             "service {name:?} not found: this server has no Services; set \
              spec.conversion.webhook.clientConfig.url in the definition"

@@ -23,7 +23,7 @@ const STRATEGIC_PATCHES: &[&str] = &[
 /// All paths of a version of a kind, with what can be done there.
 pub fn of_kind(kind: &Kind, version: &Version) -> Vec<(String, Vec<Operation>)> {
     let (root, plural) = (names::root(&kind.group, &version.name), &kind.names.plural);
-    let place = |at, everywhere| Place { kind, version, at, everywhere };
+    let place = |at, everywhere| PathTarget { kind, version, at, everywhere };
     let mut paths = Vec::new();
     let collection = match kind.is_namespaced() {
         true => {
@@ -54,7 +54,7 @@ enum Where<'a> {
 }
 
 /// What a path leads to.
-struct Place<'a> {
+struct PathTarget<'a> {
     kind: &'a Kind,
     version: &'a Version,
     at: Where<'a>,
@@ -85,7 +85,7 @@ fn action(verb: &str) -> Action {
     }
 }
 
-impl Place<'_> {
+impl PathTarget<'_> {
     fn operations(&self, verbs: &[&str]) -> Vec<Operation> {
         let is_part = matches!(self.at, Where::Part(_));
         let taken = verbs.iter().filter(|verb| is_part || self.kind.takes(verb));

@@ -30,7 +30,7 @@ pub struct Listed {
 pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> {
     let selection =
         Selection::parse(&options.label_selector, &options.field_selector, &call.kind, call.version())?;
-    let place = Place::of(call, options).await?;
+    let place = ListPosition::of(call, options).await?;
     let prefix = call.prefix();
     // What is asked for from memory is given whole.
     let is_from_memory = options.resource_version == "0";
@@ -83,7 +83,7 @@ const BATCH: usize = 200;
 async fn converted(
     call: &Call,
     selection: &Selection,
-    place: &Place,
+    place: &ListPosition,
     prefix: &str,
     limit: Option<usize>,
 ) -> Result<(Vec<(Key, Arc<Entry>)>, usize), Status> {
@@ -112,7 +112,7 @@ async fn converted(
 
 /// One page of everything under `prefix`, and how many objects come after it. They are counted for the first page and
 /// the count is handed on, so that walking all pages costs no more than one walk.
-fn page(place: &Place, prefix: &str, limit: Option<usize>) -> (Vec<(Key, Arc<Entry>)>, usize) {
+fn page(place: &ListPosition, prefix: &str, limit: Option<usize>) -> (Vec<(Key, Arc<Entry>)>, usize) {
     take(place.snapshot.list_from(prefix.as_bytes(), place.after.as_ref()), limit, place.left)
 }
 
@@ -197,7 +197,7 @@ fn by_name(call: &Call, selection: &Selection, snapshot: &Snapshot) -> Option<Ve
 }
 
 /// What to list, and from where on.
-struct Place {
+struct ListPosition {
     snapshot: Snapshot,
     /// The key to go on after.
     after: Option<Key>,
@@ -207,16 +207,16 @@ struct Place {
     asked: Option<String>,
 }
 
-impl Place {
-    async fn of(call: &Call, options: &ListOptions) -> Result<Place, Status> {
+impl ListPosition {
+    async fn of(call: &Call, options: &ListOptions) -> Result<ListPosition, Status> {
         if let Some(text) = &options.as_of {
-            return Place::past(call, options, text).await;
+            return ListPosition::past(call, options, text).await;
         }
         if !options.resume.is_empty() {
-            return Place::resumed(call, options).await;
+            return ListPosition::resumed(call, options).await;
         }
         let store = call.api.store();
-        let from = |snapshot| Place { snapshot, after: None, left: None, asked: None };
+        let from = |snapshot| ListPosition { snapshot, after: None, left: None, asked: None };
         match options.resource_version.as_str() {
             "" => Ok(from(store.current().await.map_err(|error| store_failure(&error))?)),
             "0" => Ok(from(store.latest())),
@@ -236,27 +236,32 @@ impl Place {
                     true => now,
                     false => at(store, version.revision())?,
                 };
-                Ok(Place { asked: Some(text.to_owned()), ..from(snapshot) })
+                Ok(ListPosition { asked: Some(text.to_owned()), ..from(snapshot) })
             }
         }
     }
 
     /// A list of the past; its further pages are at the revision of the first.
-    async fn past(call: &Call, options: &ListOptions, text: &str) -> Result<Place, Status> {
+    async fn past(call: &Call, options: &ListOptions, text: &str) -> Result<ListPosition, Status> {
         not_both(&options.resource_version)?;
         let as_of = AsOf::parse(text, call.api.now())?;
         if options.resume.is_empty() {
-            return Ok(Place { snapshot: as_of.list(call).await?, after: None, left: None, asked: None });
+            return Ok(ListPosition {
+                snapshot: as_of.list(call).await?,
+                after: None,
+                left: None,
+                asked: None,
+            });
         }
         let resume = Resume::read(&options.resume)?;
         let after = Key::new(format!("{}{}", call.prefix(), resume.start()))
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let as_of = resume.revision().map_or(as_of, AsOf::revision);
         let snapshot = as_of.list(call).await?;
-        Ok(Place { snapshot, after: Some(after), left: resume.left(), asked: None })
+        Ok(ListPosition { snapshot, after: Some(after), left: resume.left(), asked: None })
     }
 
-    async fn resumed(call: &Call, options: &ListOptions) -> Result<Place, Status> {
+    async fn resumed(call: &Call, options: &ListOptions) -> Result<ListPosition, Status> {
         if !matches!(options.resource_version.as_str(), "" | "0") {
             return Err(Status::bad_request(
                 "specifying resource version is not allowed when using continue",
@@ -271,7 +276,7 @@ impl Place {
             Some(revision) => store.at(revision).map_err(|error| expired(&error, resume))?,
             None => store.current().await.map_err(|error| store_failure(&error))?,
         };
-        Ok(Place { snapshot, after: Some(after), left, asked: None })
+        Ok(ListPosition { snapshot, after: Some(after), left, asked: None })
     }
 }
 

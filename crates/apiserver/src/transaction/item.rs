@@ -162,7 +162,7 @@ pub async fn read_all(
                 "operation {text:?} must be one of create, update, apply, patch, delete, undo, restore"
             ))
         })?;
-        let place = Place::of(&value, operation).map_err(bad)?;
+        let place = ItemTarget::of(&value, operation).map_err(bad)?;
         let mut named = place.named.clone();
         let mut options = options.clone();
         if let Some(force) = value.get("force").and_then(Value::as_bool) {
@@ -191,15 +191,15 @@ pub async fn read_all(
 }
 
 /// Where an item says that its object is.
-struct Place {
+struct ItemTarget {
     named: Named,
     subresource: String,
     /// What a new name begins with.
     prefix: String,
 }
 
-impl Place {
-    fn of(value: &Value, operation: Operation) -> Result<Place, String> {
+impl ItemTarget {
+    fn of(value: &Value, operation: Operation) -> Result<ItemTarget, String> {
         let text =
             |of: &Value, field: &str| of.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let subresource = text(value, "subresource");
@@ -240,7 +240,7 @@ impl Place {
         if named.name.is_empty() && prefix.is_none() {
             return Err("name is required".to_owned());
         }
-        Ok(Place { prefix: prefix.unwrap_or_default().to_owned(), named, subresource })
+        Ok(ItemTarget { prefix: prefix.unwrap_or_default().to_owned(), named, subresource })
     }
 
     /// The call that this item would be by itself, if it may be made.

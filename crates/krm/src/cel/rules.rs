@@ -23,7 +23,7 @@ const PER_RUN: u64 = 1_000_000;
 /// The rules of a version of a kind, ready to run.
 #[derive(Debug)]
 pub struct Rules {
-    root: Option<Place>,
+    root: Option<RuleTree>,
 }
 
 /// What rules say about an object.
@@ -46,11 +46,11 @@ pub struct Old<'a> {
 
 /// The rules at one place of a schema and below it.
 #[derive(Debug, Default)]
-struct Place {
+struct RuleTree {
     here: Option<Here>,
-    properties: BTreeMap<Box<str>, Place>,
+    properties: BTreeMap<Box<str>, RuleTree>,
     /// Of a list, its items; of a map, its values.
-    elements: Option<Box<Place>>,
+    elements: Option<Box<RuleTree>>,
     /// The keys of a list that is a map.
     keys: Vec<Box<str>>,
 }
@@ -90,7 +90,7 @@ impl Rules {
             return Ok(Rules { root: None });
         }
         let mut errors = Vec::new();
-        let root = Place::of(&schema, &Scope::root(&schema), &Path::ROOT, &mut errors);
+        let root = RuleTree::of(&schema, &Scope::root(&schema), &Path::ROOT, &mut errors);
         if errors.is_empty() { Ok(Rules { root }) } else { Err(errors) }
     }
 
@@ -101,7 +101,7 @@ impl Rules {
             return Rules { root: None };
         }
         let scope = if is_resource { Scope::root(&schema) } else { Scope::part(&schema) };
-        Rules { root: Place::of(&schema, &scope, &Path::ROOT, &mut Vec::new()) }
+        Rules { root: RuleTree::of(&schema, &scope, &Path::ROOT, &mut Vec::new()) }
     }
 
     /// What the rules of a part say about a value of it; what was wrong before is still wrong.
@@ -139,21 +139,22 @@ pub fn blocked_by(errors: &[FieldError]) -> Option<FieldError> {
     errors.iter().any(blocks).then(|| FieldError::invalid(&Path::ROOT, &Value::Null, detail))
 }
 
-impl Place {
+impl RuleTree {
     /// The rules at a place and below; `None` when there are none.
     fn of(
         schema: &JsonSchema<'_>,
         scope: &Scope,
         path: &Path<'_>,
         errors: &mut Vec<FieldError>,
-    ) -> Option<Place> {
-        let mut place = Place::default();
+    ) -> Option<RuleTree> {
+        let mut place = RuleTree::default();
         if !schema.rules.is_empty() {
             place.here = Here::of(schema, scope, path, errors);
         }
         let properties = path.field("properties");
         for (name, property) in &schema.properties {
-            let below = Place::of(property, &scope.property(name, property), &properties.key(name), errors);
+            let below =
+                RuleTree::of(property, &scope.property(name, property), &properties.key(name), errors);
             if let Some(below) = below {
                 place.properties.insert(Box::from(*name), below);
             }
@@ -163,7 +164,7 @@ impl Place {
             (None, values) => (values, "additionalProperties"),
         };
         if let Some(element) = element {
-            let below = Place::of(element, &scope.element(element), &path.field(field), errors);
+            let below = RuleTree::of(element, &scope.element(element), &path.field(field), errors);
             place.elements = below.map(Box::new);
         }
         if schema.list_type == Some("map") {

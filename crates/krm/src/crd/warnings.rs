@@ -6,7 +6,7 @@ use super::definition::{Conversion, Definition};
 use super::json_schema::JsonSchema;
 use crate::Object;
 use crate::field::quote;
-use crate::kind::{Converter, Place};
+use crate::kind::{Converter, WebhookLocation};
 use crate::schema::{Format, JsonType};
 
 /// What the writer of a definition is warned of, if it was not in it before: formats that nobody checks, and a webhook that
@@ -27,7 +27,9 @@ pub fn warnings(new: &Object, old: Option<&Object>) -> Vec<String> {
 fn unreachable_webhook(definition: &Object) -> Option<String> {
     let definition = Definition::parse(definition).ok()?;
     let Conversion::Webhook(webhook) = &definition.conversion else { return None };
-    let Place::Service { namespace, name, .. } = Converter::read(webhook).place else { return None };
+    let WebhookLocation::Service { namespace, name, .. } = Converter::read(webhook).place else {
+        return None;
+    };
     if name.is_empty() {
         return None;
     }

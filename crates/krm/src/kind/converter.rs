@@ -8,7 +8,7 @@ use crate::base64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converter {
     /// Where it is.
-    pub place: Place,
+    pub place: WebhookLocation,
     /// The CAs it is believed by, as PEM; those of the system where there are none.
     pub ca_bundle: Option<String>,
     /// The versions of reviews that it takes, the preferred first.
@@ -17,7 +17,7 @@ pub struct Converter {
 
 /// Where a webhook is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum WebhookLocation {
     /// At a URL.
     Url(String),
     /// At a Service of a cluster.
@@ -40,8 +40,8 @@ impl Converter {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let service = &config["service"];
         let place = match config["url"].as_str() {
-            Some(url) => Place::Url(url.to_owned()),
-            None => Place::Service {
+            Some(url) => WebhookLocation::Url(url.to_owned()),
+            None => WebhookLocation::Service {
                 namespace: text(&service["namespace"]),
                 name: text(&service["name"]),
                 path: text(&service["path"]),
@@ -61,8 +61,8 @@ impl Converter {
     /// The URL that is asked.
     pub fn url(&self) -> String {
         match &self.place {
-            Place::Url(url) => url.clone(),
-            Place::Service { namespace, name, path, port } => {
+            WebhookLocation::Url(url) => url.clone(),
+            WebhookLocation::Service { namespace, name, path, port } => {
                 format!("https://{name}.{namespace}.svc:{port}{path}")
             }
         }

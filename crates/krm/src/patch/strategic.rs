@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::PatchError;
 use crate::body::{self, FieldValidation};
 use crate::golang::{as_text, plain, type_of};
+use layout::FieldLayout;
 pub use layout::Layout;
-use layout::Place;
 
 /// Says what is done with the map or the list it stands in: `replace`, `delete` or `merge`.
 const DIRECTIVE: &str = "$patch";
@@ -97,7 +97,7 @@ pub fn apply(patch: &Value, object: &mut Value, layout: &Layout) -> Result<(), P
 fn merge(
     changes: &Map<String, Value>,
     fields: &mut Map<String, Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
 ) -> Result<(), PatchError> {
     match changes.get(DIRECTIVE) {
         None => {}
@@ -133,7 +133,7 @@ fn merge_field(
     key: &str,
     change: &Value,
     fields: &mut Map<String, Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
 ) -> Result<(), PatchError> {
     if change.is_null() {
         fields.remove(key);
@@ -170,7 +170,7 @@ fn delete_from(
     key: &str,
     gone: &Value,
     fields: &mut Map<String, Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
 ) -> Result<(), PatchError> {
     match (fields.get_mut(key), gone) {
         (_, Value::Null) => {

@@ -22,7 +22,7 @@ use super::generated_key::Mint;
 use super::index::Index;
 use super::permission::Permission;
 use super::roles::At;
-use super::selector::{self, Place};
+use super::selector::{self, ResourceLocation};
 use super::{GROUP, complete, escalation, explain, former, sign_in};
 use crate::bootstrap;
 use crate::tenancy::{self, GROUP as TENANCY};
@@ -85,7 +85,7 @@ impl Iam {
         plane: &Plane,
         who: &Identity,
         what: &Attributes<'_>,
-        ask: impl FnOnce(&Index, &Permission<'_>, &Place<'_>) -> T,
+        ask: impl FnOnce(&Index, &Permission<'_>, &ResourceLocation<'_>) -> T,
     ) -> Option<T> {
         if !what.is_resource() {
             return None;
@@ -93,7 +93,7 @@ impl Iam {
         let catalog = self.kinds.of(plane);
         let kind = catalog.resource(what.group, what.resource)?;
         let index = self.index();
-        let place = Place {
+        let place = ResourceLocation {
             plane: plane.as_str(),
             group: what.group,
             kind: &kind.names.kind,
@@ -104,10 +104,12 @@ impl Iam {
         let permission = Permission::of(what);
         match parent(plane, who) {
             // Whoever reviews access may say of which project's or organization's objects they ask.
-            Some((tenancy::PROJECT, name)) => Some(ask(&index, &permission, &Place { plane: name, ..place })),
+            Some((tenancy::PROJECT, name)) => {
+                Some(ask(&index, &permission, &ResourceLocation { plane: name, ..place }))
+            }
             Some((tenancy::ORGANIZATION, name)) => {
                 let namespace = super::directory::namespace_of_organization(name);
-                Some(ask(&index, &permission, &Place { namespace: &namespace, ..place }))
+                Some(ask(&index, &permission, &ResourceLocation { namespace: &namespace, ..place }))
             }
             _ => Some(ask(&index, &permission, &place)),
         }
@@ -242,7 +244,7 @@ impl AuthorizerPlugin for Iam {
         let catalog = self.kinds.of(plane);
         let index = self.index();
         let mut found: BTreeMap<(String, String, Option<String>), BTreeSet<String>> = BTreeMap::new();
-        let place = Place { plane: plane.as_str(), namespace, ..Place::default() };
+        let place = ResourceLocation { plane: plane.as_str(), namespace, ..ResourceLocation::default() };
         let whole: Vec<String> =
             place.covered_by(&index.directory).split_off(if plane.is_root() { 1 } else { 2 });
         for (subject, _) in index.directory.subjects_of(plane.as_str(), who) {
@@ -302,8 +304,14 @@ impl AuthorizerPlugin for Iam {
     }
 }
 
-fn place_of<'a>(parts: &Parts<'a>, kind: &'a str) -> Place<'a> {
-    Place { plane: parts.plane, group: parts.group, kind, namespace: parts.namespace, name: parts.name }
+fn place_of<'a>(parts: &Parts<'a>, kind: &'a str) -> ResourceLocation<'a> {
+    ResourceLocation {
+        plane: parts.plane,
+        group: parts.group,
+        kind,
+        namespace: parts.namespace,
+        name: parts.name,
+    }
 }
 
 /// What of a role's permissions a binding gives in one namespace.

@@ -107,7 +107,7 @@ impl IamController {
         let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
         let catalog = self.0.kinds().of(&plane);
         let Some(kind) = catalog.resource(parts.group, parts.plural) else { return };
-        let place = selector::Place {
+        let place = selector::ResourceLocation {
             plane: parts.plane,
             group: parts.group,
             kind: &kind.names.kind,

@@ -238,11 +238,11 @@ impl Writer<'_> {
                 all.push(selector::everywhere(TENANCY, ORGANIZATION));
             }
             ["p", project, group, kind] => {
-                let place = selector::Place { plane: project, group, kind, ..Default::default() };
+                let place = selector::ResourceLocation { plane: project, group, kind, ..Default::default() };
                 all.extend(place.covered_by(&index.directory));
             }
             ["o", plane, group, kind, namespace, name] => {
-                let place = selector::Place { plane, group, kind, namespace, name };
+                let place = selector::ResourceLocation { plane, group, kind, namespace, name };
                 all.extend(place.covered_by(&index.directory));
             }
             _ => {}

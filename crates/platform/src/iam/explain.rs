@@ -9,7 +9,7 @@ use super::authorizer::Iam;
 use super::index::{Grant, Index};
 use super::permission::Permission;
 use super::roles::{At, SYSTEM_NAMESPACE};
-use super::selector::{self, Place};
+use super::selector::{self, ResourceLocation};
 use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
 
 /// Every grant that allows something; where there is none, the roles of the system that would, and on what they could be
@@ -38,7 +38,7 @@ fn told(grant: &Grant, permission: &Permission<'_>) -> Value {
     })
 }
 
-fn would_allow(index: &Index, permission: &Permission<'_>, place: &Place<'_>) -> Vec<Value> {
+fn would_allow(index: &Index, permission: &Permission<'_>, place: &ResourceLocation<'_>) -> Vec<Value> {
     let text = permission.to_string();
     let holding = index.roles.all().filter(|(at, role)| {
         (at.plane.is_empty() || *at.plane == *place.plane)

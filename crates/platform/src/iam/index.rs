@@ -14,7 +14,7 @@ use super::machine_keys::MachineKeys;
 use super::permission::Permission;
 use super::policies::{Binding, Given, Policies, Source};
 use super::roles::{At, Effective, Roles, SYSTEM_NAMESPACE};
-use super::selector::{self, Place};
+use super::selector::{self, ResourceLocation};
 use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
 
 /// Users, roles and bindings.
@@ -80,7 +80,7 @@ impl Index {
         plane: &str,
         who: &Identity,
         permission: &Permission<'_>,
-        place: &Place<'_>,
+        place: &ResourceLocation<'_>,
     ) -> Option<Grant> {
         let subjects = self.directory.subjects_of(plane, who);
         if subjects.iter().all(|(subject, _)| self.policies.of(subject).is_none()) {
@@ -96,7 +96,7 @@ impl Index {
         plane: &str,
         who: &Identity,
         permission: &Permission<'_>,
-        place: &Place<'_>,
+        place: &ResourceLocation<'_>,
     ) -> Vec<Grant> {
         let text = permission.to_string();
         let covering = place.covered_by(&self.directory);
@@ -179,7 +179,7 @@ impl Index {
     }
 
     /// The objects of a kind, or the namespaces, in which somebody has a permission that he has not on all of them.
-    pub fn some_of(&self, who: &Identity, permission: &Permission<'_>, place: &Place<'_>) -> Only {
+    pub fn some_of(&self, who: &Identity, permission: &Permission<'_>, place: &ResourceLocation<'_>) -> Only {
         let text = permission.to_string();
         let mut only = Only::default();
         let gives = |given: &Given| given.keys().any(|role| self.holds(role, place.plane, &text, permission));

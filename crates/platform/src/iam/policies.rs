@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::directory::{by_group, by_service_account, by_uid, organization_of_namespace};
 use super::roles::At;
-use super::selector::{self, Place};
+use super::selector::{self, ResourceLocation};
 use crate::tenancy::{OF_MEMBERSHIP, ORGANIZATION, PROJECT};
 
 /// The roles that somebody has somewhere, each with the bindings that say so.
@@ -82,7 +82,7 @@ impl Binding {
         let (selector, target) = match object.at("spec.resourceSelector.resourceRef") {
             Some(reference) => {
                 let (group, kind, namespace, name) = place(reference);
-                let at = Place {
+                let at = ResourceLocation {
                     plane: &at.plane,
                     group: &group,
                     kind: &kind,

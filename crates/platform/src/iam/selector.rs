@@ -5,7 +5,7 @@ use crate::tenancy::{GROUP as TENANCY, ORGANIZATION, PROJECT};
 
 /// An object, or all of a kind where the name is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place<'a> {
+pub struct ResourceLocation<'a> {
     /// The plane; empty for the root.
     pub plane: &'a str,
     /// The group.
@@ -29,8 +29,8 @@ pub fn in_project(project: &str, group: &str, kind: &str) -> String {
 }
 
 /// One object.
-pub fn object(place: &Place<'_>) -> String {
-    let Place { plane, group, kind, namespace, name } = place;
+pub fn object(place: &ResourceLocation<'_>) -> String {
+    let ResourceLocation { plane, group, kind, namespace, name } = place;
     format!("o|{plane}|{group}|{kind}|{namespace}|{name}")
 }
 
@@ -46,12 +46,12 @@ pub fn within_project(project: &str) -> [String; 2] {
 
 /// One project.
 pub fn project(name: &str) -> String {
-    object(&Place { group: TENANCY, kind: PROJECT, name, ..Place::default() })
+    object(&ResourceLocation { group: TENANCY, kind: PROJECT, name, ..ResourceLocation::default() })
 }
 
 /// One organization.
 pub fn organization(name: &str) -> String {
-    object(&Place { group: TENANCY, kind: ORGANIZATION, name, ..Place::default() })
+    object(&ResourceLocation { group: TENANCY, kind: ORGANIZATION, name, ..ResourceLocation::default() })
 }
 
 /// The namespace and the name in the selector of a single object.
@@ -61,7 +61,7 @@ pub fn named(selector: &str) -> Option<(&str, &str)> {
     Some((namespace, name))
 }
 
-impl<'a> Place<'a> {
+impl<'a> ResourceLocation<'a> {
     /// Everything that covers this: the place itself, its kind, and whatever it is in. A grant on any of those counts.
     pub fn covered_by(&self, directory: &Directory) -> Vec<String> {
         let mut all = vec![everywhere(self.group, self.kind)];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::index::Index;
 use super::permission::Permission;
 use super::roles::{At, Roles, SYSTEM_NAMESPACE};
-use super::selector::Place;
+use super::selector::ResourceLocation;
 
 fn object(value: Value) -> Object {
     Object::from_value(value).unwrap_or_default()
@@ -38,14 +38,14 @@ fn bind(index: &mut Index, name: &str, role: &str, user: &str, selector: Value) 
     index.bind(&At::new("", SYSTEM_NAMESPACE, name), &object(binding), uid.as_deref(), 0);
 }
 
-fn may(index: &Index, user: &str, permission: &str, place: &Place<'_>) -> bool {
+fn may(index: &Index, user: &str, permission: &str, place: &ResourceLocation<'_>) -> bool {
     let who = Identity::new(user, &["system:authenticated"]);
     let permission = Permission::parse(permission).unwrap();
     index.grant(place.plane, &who, &permission, place).is_some()
 }
 
-const RACK: Place<'static> =
-    Place { plane: "", group: "inventory.miloapis.com", kind: "Rack", namespace: "", name: "r1" };
+const RACK: ResourceLocation<'static> =
+    ResourceLocation { plane: "", group: "inventory.miloapis.com", kind: "Rack", namespace: "", name: "r1" };
 
 fn tenants(index: &mut Index) {
     let project =
@@ -69,13 +69,18 @@ fn a_grant_on_an_organization_reaches_its_projects_and_what_is_in_them() {
         "apiGroup": "resourcemanager.miloapis.com", "kind": "Organization", "name": "acme", "uid": "u1",
     } });
     bind(&mut index, "b", "viewer", "ann", acme);
-    let map = |plane| Place { plane, group: "", kind: "ConfigMap", namespace: "default", name: "m" };
+    let map =
+        |plane| ResourceLocation { plane, group: "", kind: "ConfigMap", namespace: "default", name: "m" };
     assert!(may(&index, "ann", "core.miloapis.com/configmaps.get", &map("web")));
     assert!(!may(&index, "ann", "core.miloapis.com/configmaps.get", &map("shop")), "another organization's");
     assert!(!may(&index, "ann", "core.miloapis.com/configmaps.get", &map("")), "the root is nobody's");
     assert!(!may(&index, "ann", "core.miloapis.com/configmaps.delete", &map("web")));
-    let project =
-        |name| Place { group: "resourcemanager.miloapis.com", kind: "Project", name, ..Place::default() };
+    let project = |name| ResourceLocation {
+        group: "resourcemanager.miloapis.com",
+        kind: "Project",
+        name,
+        ..ResourceLocation::default()
+    };
     assert!(may(&index, "ann", "resourcemanager.miloapis.com/projects.get", &project("web")));
     assert!(!may(&index, "ann", "resourcemanager.miloapis.com/projects.get", &project("shop")));
     // The project moves to another owner, and takes its content along.
@@ -139,8 +144,8 @@ fn a_binding_on_an_object_counts_while_that_object_lives() {
     bind(&mut index, "b", "viewer", "ann", one);
     let get = "inventory.miloapis.com/racks.get";
     assert!(may(&index, "ann", get, &RACK));
-    assert!(!may(&index, "ann", get, &Place { name: "r2", ..RACK }));
-    assert!(!may(&index, "ann", get, &Place { name: "", ..RACK }), "nor all of them");
+    assert!(!may(&index, "ann", get, &ResourceLocation { name: "r2", ..RACK }));
+    assert!(!may(&index, "ann", get, &ResourceLocation { name: "", ..RACK }), "nor all of them");
     let selector = super::selector::object(&RACK);
     index.target(&selector, None);
     assert!(!may(&index, "ann", get, &RACK));

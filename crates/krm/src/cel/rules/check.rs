@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::message::{Message, message};
-use super::{BUDGET, Here, Old, PER_RUN, Place, Ready, Verdict};
+use super::{BUDGET, Here, Old, PER_RUN, Ready, RuleTree, Verdict};
 use crate::cel::program::{Inputs, run};
 use crate::cel::value::{Effort, Fault as RunFault, Value as CelValue};
 use crate::field::{Fault, FieldError, Path};
@@ -12,7 +12,7 @@ use crate::schema::{Correlation, Schema};
 const NO_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-pub(super) fn check(root: &Place, schema: &Schema, new: &Value, old: Option<Old<'_>>) -> Verdict {
+pub(super) fn check(root: &RuleTree, schema: &Schema, new: &Value, old: Option<Old<'_>>) -> Verdict {
     let change = Change {
         itself: old.map(|old| Correlation::new(schema.root(), new, old.object)),
         nearest: None,
@@ -26,7 +26,7 @@ pub(super) fn check(root: &Place, schema: &Schema, new: &Value, old: Option<Old<
 }
 
 /// The same for a part of an object, of which nothing is let through because it was so before.
-pub(super) fn check_part(root: &Place, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub(super) fn check_part(root: &RuleTree, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let change = Change { itself: None, nearest: None, at_root: true };
     let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, effort: Effort::new(), passed: false };
     let _ = walk.place(root, new, old, change, &Path::ROOT);
@@ -76,7 +76,7 @@ struct Walk {
 impl Walk {
     fn place<'a>(
         &mut self,
-        place: &'a Place,
+        place: &'a RuleTree,
         new: &'a Value,
         old: Option<&'a Value>,
         change: Change<'a>,
@@ -97,7 +97,7 @@ impl Walk {
 
     fn fields<'a>(
         &mut self,
-        place: &'a Place,
+        place: &'a RuleTree,
         fields: &'a Map<String, Value>,
         old: Option<&'a Value>,
         change: Change<'a>,
@@ -119,7 +119,7 @@ impl Walk {
 
     fn items<'a>(
         &mut self,
-        place: &'a Place,
+        place: &'a RuleTree,
         items: &'a [Value],
         old: Option<&'a Value>,
         change: Change<'a>,

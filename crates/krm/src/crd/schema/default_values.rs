@@ -9,7 +9,7 @@ use crate::schema::Schema;
 /// Everything that is wrong with the defaults of a structural schema.
 pub(super) fn faults(schema: &Value, pruned: bool, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let place = Place { resource: schema, way: &Way::Start, is_resource: true, inside_meta: false };
+    let place = SchemaContext { resource: schema, way: &Way::Start, is_resource: true, inside_meta: false };
     visit(schema, place, pruned, path, &mut errors);
     errors
 }
@@ -24,7 +24,7 @@ pub(super) fn any_is_unpruned(schema: &Value) -> bool {
 
 /// Where a schema stands in the resource around it.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct SchemaContext<'p> {
     /// The schema of that resource.
     resource: &'p Value,
     way: &'p Way<'p>,
@@ -51,10 +51,16 @@ impl Way<'_> {
     }
 }
 
-fn visit(schema: &Value, place: Place<'_>, pruned: bool, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn visit(
+    schema: &Value,
+    place: SchemaContext<'_>,
+    pruned: bool,
+    path: &Path<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
     let place = if embedded {
-        Place { resource: schema, way: &Way::Start, is_resource: true, inside_meta: false }
+        SchemaContext { resource: schema, way: &Way::Start, is_resource: true, inside_meta: false }
     } else {
         place
     };
@@ -62,13 +68,13 @@ fn visit(schema: &Value, place: Place<'_>, pruned: bool, path: &Path<'_>, errors
         errors.extend(judge(schema, default, place, pruned, &path.field("default")));
     }
     if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        let below = Place { way: &Way::Item(place.way), is_resource: false, ..place };
+        let below = SchemaContext { way: &Way::Item(place.way), is_resource: false, ..place };
         visit(items, below, pruned, &path.field("items"), errors);
     }
     let properties = path.field("properties");
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let of_resource = place.is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
-        let below = Place {
+        let below = SchemaContext {
             way: &Way::Field(place.way, name),
             is_resource: false,
             inside_meta: place.inside_meta || of_resource,
@@ -82,7 +88,7 @@ fn visit(schema: &Value, place: Place<'_>, pruned: bool, path: &Path<'_>, errors
 fn judge(
     schema: &Value,
     default: &Value,
-    place: Place<'_>,
+    place: SchemaContext<'_>,
     pruned: bool,
     path: &Path<'_>,
 ) -> Vec<FieldError> {
@@ -126,7 +132,7 @@ fn judge(
 }
 
 /// What is wrong with the type and metadata of a resource in which nothing else but this default is given.
-fn metadata_fault(default: &Value, place: Place<'_>) -> Option<String> {
+fn metadata_fault(default: &Value, place: SchemaContext<'_>) -> Option<String> {
     let mut object = place.way.around(default.clone());
     if let Some(map) = object.as_object_mut() {
         map.entry("kind").or_insert_with(|| "Validation".into());

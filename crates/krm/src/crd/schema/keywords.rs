@@ -16,7 +16,7 @@ pub(super) fn faults(
 ) -> Vec<FieldError> {
     let scope = tally.as_ref().map(|_| Scope::root(schema));
     let mut walk = Walk { demands, errors: Vec::new(), rule_errors: Vec::new(), tally };
-    let place = Place { is_root: true, ..Place::default() };
+    let place = SchemaContext { is_root: true, ..SchemaContext::default() };
     walk.visit(schema, place, scope, path);
     let mut errors = walk.errors;
     errors.extend(walk.rule_errors);
@@ -33,7 +33,7 @@ pub(super) fn type_is_known(schema: &JsonSchema<'_>) -> bool {
 
 /// Where in a schema we are.
 #[derive(Clone, Copy, Default)]
-struct Place<'p> {
+struct SchemaContext<'p> {
     is_root: bool,
     /// Inside of `apiVersion`, `kind` or `metadata`.
     inside_meta: bool,
@@ -51,14 +51,20 @@ struct Walk {
 }
 
 impl Walk {
-    fn visit(&mut self, schema: &JsonSchema<'_>, place: Place<'_>, scope: Option<Scope>, path: &Path<'_>) {
+    fn visit(
+        &mut self,
+        schema: &JsonSchema<'_>,
+        place: SchemaContext<'_>,
+        scope: Option<Scope>,
+        path: &Path<'_>,
+    ) {
         let errors_before = self.errors.len();
         self.unsupported(schema, place, path);
         if schema.unique_items {
             let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
             self.errors.push(FieldError::forbidden(&path.field("uniqueItems"), detail));
         }
-        let here = Place { is_root: false, ..place };
+        let here = SchemaContext { is_root: false, ..place };
         self.values(schema, here, scope.as_ref(), path);
         self.properties(schema, place, scope.as_ref(), path);
         self.logic(schema, here, path);
@@ -84,7 +90,7 @@ impl Walk {
         }
     }
 
-    fn unsupported(&mut self, schema: &JsonSchema<'_>, place: Place<'_>, path: &Path<'_>) {
+    fn unsupported(&mut self, schema: &JsonSchema<'_>, place: SchemaContext<'_>, path: &Path<'_>) {
         if self.demands.known_types && !type_is_known(schema) {
             self.errors.push(FieldError::not_supported(&path.field("type"), &schema.kind.into(), &TYPES));
         }
@@ -118,7 +124,13 @@ impl Walk {
         }
     }
 
-    fn values(&mut self, schema: &JsonSchema<'_>, here: Place<'_>, scope: Option<&Scope>, path: &Path<'_>) {
+    fn values(
+        &mut self,
+        schema: &JsonSchema<'_>,
+        here: SchemaContext<'_>,
+        scope: Option<&Scope>,
+        path: &Path<'_>,
+    ) {
         let Some(additional) = &schema.additional_properties else { return };
         let path = path.field("additionalProperties");
         if !schema.properties.is_empty() && (!additional.allowed || additional.schema.is_some()) {
@@ -128,21 +140,21 @@ impl Walk {
         let Some(values) = &additional.schema else { return };
         let no_default =
             here.inside_meta.then_some("inside additionalProperties applying to object metadata");
-        let place = Place { no_default: no_default.or(here.no_default), ..here };
+        let place = SchemaContext { no_default: no_default.or(here.no_default), ..here };
         self.visit(values, place, scope.map(|scope| scope.element(schema, values)), &path);
     }
 
     fn properties(
         &mut self,
         schema: &JsonSchema<'_>,
-        place: Place<'_>,
+        place: SchemaContext<'_>,
         scope: Option<&Scope>,
         path: &Path<'_>,
     ) {
         let properties = path.field("properties");
         let correlatable = matches!(schema.map_type, None | Some("granular" | "atomic"));
         for (name, property) in &schema.properties {
-            let mut below = Place { is_root: false, ..place };
+            let mut below = SchemaContext { is_root: false, ..place };
             if !correlatable {
                 below.uncorrelatable = below.uncorrelatable.or(Some(path));
             }
@@ -161,7 +173,7 @@ impl Walk {
         }
     }
 
-    fn logic(&mut self, schema: &JsonSchema<'_>, here: Place<'_>, path: &Path<'_>) {
+    fn logic(&mut self, schema: &JsonSchema<'_>, here: SchemaContext<'_>, path: &Path<'_>) {
         if let Some(nested) = &schema.not {
             self.visit(nested, here, None, &path.field("not"));
         }
@@ -178,7 +190,13 @@ impl Walk {
         }
     }
 
-    fn items(&mut self, schema: &JsonSchema<'_>, here: Place<'_>, scope: Option<&Scope>, path: &Path<'_>) {
+    fn items(
+        &mut self,
+        schema: &JsonSchema<'_>,
+        here: SchemaContext<'_>,
+        scope: Option<&Scope>,
+        path: &Path<'_>,
+    ) {
         let mut below = here;
         if schema.list_type != Some("map") {
             below.uncorrelatable = below.uncorrelatable.or(Some(path));

@@ -40,7 +40,7 @@ pub(super) struct Builder<'s> {
 
 /// What holds below a place in a schema.
 #[derive(Clone, Copy)]
-struct Place {
+struct SchemaScope {
     /// Whether something above lets unknown fields be.
     keeps_unknown: bool,
     /// How much deeper the schema may go.
@@ -67,7 +67,7 @@ impl<'s> Builder<'s> {
 
     /// The type of whole objects.
     fn object(&mut self, schema: &'s Value) -> Id {
-        let place = Place { keeps_unknown: false, depth: DEEPEST };
+        let place = SchemaScope { keeps_unknown: false, depth: DEEPEST };
         let mut fields = self.map(schema, place.below(schema), Declares::More);
         self.add_type_and_metadata(&mut fields.declared);
         self.add(Atom { map: Some(fields), ..Atom::default() })
@@ -85,9 +85,9 @@ impl<'s> Builder<'s> {
     }
 
     /// The type a schema, or what it refers to, describes.
-    fn reference(&mut self, schema: &'s Value, place: Place) -> Id {
+    fn reference(&mut self, schema: &'s Value, place: SchemaScope) -> Id {
         let Some(depth) = place.depth.checked_sub(1) else { return DEDUCED };
-        let place = Place { depth, ..place };
+        let place = SchemaScope { depth, ..place };
         match target(schema) {
             Some(name) => {
                 let named = self.named(name, place);
@@ -103,7 +103,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    fn named(&mut self, name: &'s str, place: Place) -> Id {
+    fn named(&mut self, name: &'s str, place: SchemaScope) -> Id {
         if name.ends_with(".meta.v1.ObjectMeta") {
             return self.object_meta();
         }
@@ -121,7 +121,7 @@ impl<'s> Builder<'s> {
         };
         let id = self.add(Atom::default());
         self.named.insert(name, id);
-        let place = Place { keeps_unknown: false, ..place };
+        let place = SchemaScope { keeps_unknown: false, ..place };
         let atom = self.atom(schema, place.below(schema));
         if let Some(slot) = self.atoms.get_mut(id.0 as usize) {
             *slot = atom;
@@ -142,7 +142,7 @@ impl<'s> Builder<'s> {
         self.add(atom)
     }
 
-    fn atom(&mut self, schema: &'s Value, place: Place) -> Atom {
+    fn atom(&mut self, schema: &'s Value, place: SchemaScope) -> Atom {
         match type_of(schema) {
             "object" => Atom { map: Some(self.map(schema, place, Declares::Properties)), ..Atom::default() },
             "array" => Atom { list: Some(self.list_of(schema, place)), ..Atom::default() },
@@ -164,7 +164,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    fn map(&mut self, schema: &'s Value, place: Place, declares: Declares) -> Fields {
+    fn map(&mut self, schema: &'s Value, place: SchemaScope, declares: Declares) -> Fields {
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties = properties.into_iter().flatten();
         let mut declared: Vec<(String, Id)> = Vec::new();
@@ -186,7 +186,7 @@ impl<'s> Builder<'s> {
         Fields { declared, others, atomic: map_type(schema).unwrap_or(false) }
     }
 
-    fn list_of(&mut self, schema: &'s Value, place: Place) -> List {
+    fn list_of(&mut self, schema: &'s Value, place: SchemaScope) -> List {
         let items = schema.get("items").filter(|items| items.is_object());
         let element = items.map_or(UNTYPED, |items| self.reference(items, place));
         let keyed = |names: Vec<&str>| {
@@ -221,10 +221,10 @@ impl<'s> Builder<'s> {
     }
 }
 
-impl Place {
-    fn below(self, schema: &Value) -> Place {
+impl SchemaScope {
+    fn below(self, schema: &Value) -> SchemaScope {
         let keeps = schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true));
-        Place { keeps_unknown: self.keeps_unknown || keeps, ..self }
+        SchemaScope { keeps_unknown: self.keeps_unknown || keeps, ..self }
     }
 }
 

@@ -78,29 +78,29 @@ impl Layout {
         Layout { nodes: reading.nodes, root }
     }
 
-    pub(super) fn root(&self) -> Place<'_> {
-        Place { layout: self, node: self.root }
+    pub(super) fn root(&self) -> FieldLayout<'_> {
+        FieldLayout { layout: self, node: self.root }
     }
 }
 
 /// A field of a kind.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldLayout<'a> {
     layout: &'a Layout,
     node: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FieldLayout<'a> {
     pub(super) fn node(self) -> &'a Node {
         &self.layout.nodes[self.node]
     }
 
-    pub(super) fn at(self, node: usize) -> Place<'a> {
-        Place { node, ..self }
+    pub(super) fn at(self, node: usize) -> FieldLayout<'a> {
+        FieldLayout { node, ..self }
     }
 
     /// A field of this, and how it is merged.
-    pub(super) fn field(self, key: &str) -> Result<(Place<'a>, &'a Rule), PatchError> {
+    pub(super) fn field(self, key: &str) -> Result<(FieldLayout<'a>, &'a Rule), PatchError> {
         static PLAIN: Rule = Rule { merges: false, replaces: false, merge_key: None };
         match self.node() {
             Node::Any => Ok((self, &PLAIN)),
@@ -118,7 +118,7 @@ impl<'a> Place<'a> {
     }
 
     /// The items of a list of this, and how it is merged.
-    pub(super) fn list(self, key: &str) -> Result<(Place<'a>, &'a Rule), PatchError> {
+    pub(super) fn list(self, key: &str) -> Result<(FieldLayout<'a>, &'a Rule), PatchError> {
         let (below, rule) = self.field(key)?;
         match below.node() {
             Node::List(item) => Ok((self.at(*item), rule)),

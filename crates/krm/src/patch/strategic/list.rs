@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::layout::Place;
+use super::layout::FieldLayout;
 use super::order::{Identity, Ranks, arrange};
 use super::{DIRECTIVE, no_merge_key, unknown_directive};
 use crate::golang::{plain, type_of};
@@ -14,7 +14,7 @@ use crate::patch::PatchError;
 pub(super) fn merge(
     changes: &[Value],
     items: &mut Vec<Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
     merge_key: &str,
 ) -> Result<(), PatchError> {
     if changes.is_empty() && items.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn merge(
 pub(super) fn delete(
     gone: &[Value],
     items: &mut Vec<Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
     merge_key: &str,
 ) -> Result<(), PatchError> {
     if gone.first().or(items.first()).is_some_and(Value::is_object) {
@@ -63,7 +63,7 @@ fn merge_plain(
 fn merge_maps(
     changes: &[Value],
     items: &mut Vec<Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
     merge_key: &str,
 ) -> Result<(Ranks, Ranks), PatchError> {
     if merge_key.is_empty() {

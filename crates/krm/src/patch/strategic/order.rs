@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::layout::Place;
+use super::layout::FieldLayout;
 use super::{SET_ORDER, drop_directives, list, no_merge_key, wrong_type};
 use crate::golang::plain;
 use crate::patch::PatchError;
@@ -102,7 +102,7 @@ pub(super) fn arrange(
 pub(super) fn set_orders<'a>(
     changes: &'a Map<String, Value>,
     fields: &mut Map<String, Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
 ) -> Result<BTreeSet<&'a str>, PatchError> {
     let mut done = BTreeSet::new();
     for (key, wanted) in changes.iter().filter(|(key, _)| key.starts_with(SET_ORDER)) {
@@ -122,7 +122,7 @@ fn set_order(
     wanted: &[Value],
     change: Option<&Value>,
     fields: &mut Map<String, Value>,
-    place: Place<'_>,
+    place: FieldLayout<'_>,
 ) -> Result<bool, PatchError> {
     if let Some(field) = fields.get(key) {
         items_of(field)?;

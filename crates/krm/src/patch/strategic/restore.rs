@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::layout::{Layout, Node, Place};
+use super::layout::{FieldLayout, Layout, Node};
 use crate::base64;
 use crate::field::{Path, quote};
 use crate::golang::{kind_of, type_of};
@@ -19,7 +19,12 @@ impl Layout {
     }
 }
 
-fn check(value: &Value, place: Place<'_>, path: &Path<'_>, unknown: &mut Vec<String>) -> Result<(), String> {
+fn check(
+    value: &Value,
+    place: FieldLayout<'_>,
+    path: &Path<'_>,
+    unknown: &mut Vec<String>,
+) -> Result<(), String> {
     if value.is_null() {
         return Ok(());
     }
