@@ -31,20 +31,20 @@ pub struct Conversions {
 
 #[derive(Default)]
 struct State {
-    done: HashMap<Wanted, Object>,
-    wanted: Vec<(Wanted, Object)>,
+    done: HashMap<ConversionKey, Object>,
+    wanted: Vec<(ConversionKey, Object)>,
 }
 
 /// One object in one version.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Wanted {
+struct ConversionKey {
     target: usize,
     /// The object without what the server makes up anew each time it decides.
     source: String,
 }
 
-impl Wanted {
-    fn new(target: usize, object: &Object) -> Wanted {
+impl ConversionKey {
+    fn new(target: usize, object: &Object) -> ConversionKey {
         let metadata = object.metadata();
         let field = |name: &str| metadata.and_then(|metadata| metadata.get(name));
         let is_generated = field("generateName").is_some();
@@ -55,7 +55,7 @@ impl Wanted {
         let rest = object.0.iter().filter(|(name, _)| *name != "metadata");
         let rest: serde_json::Map<String, Value> =
             rest.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Wanted { target, source: format!("{kept}{}", Value::Object(rest)) }
+        ConversionKey { target, source: format!("{kept}{}", Value::Object(rest)) }
     }
 }
 
@@ -66,7 +66,7 @@ impl Conversions {
 
     /// The object at the version with this index, if the webhook has made it; otherwise it is noted down as wanted.
     pub fn get(&self, kind: &Kind, target: usize, object: Object) -> Result<Object, Status> {
-        let wanted = Wanted::new(target, &object);
+        let wanted = ConversionKey::new(target, &object);
         let mut state = self.state();
         if let Some(converted) = state.done.get(&wanted) {
             return Ok(review::with_metadata_of(&object, converted.clone()));
@@ -82,7 +82,7 @@ impl Conversions {
         while let Some(target) = wanted.last().map(|(wanted, _)| wanted.target) {
             let (now, later): (Vec<_>, Vec<_>) =
                 wanted.into_iter().partition(|(wanted, _)| wanted.target == target);
-            let (keys, objects): (Vec<Wanted>, Vec<Object>) = now.into_iter().unzip();
+            let (keys, objects): (Vec<ConversionKey>, Vec<Object>) = now.into_iter().unzip();
             let converted = webhook::convert(kind, target, &objects, are_listed).await?;
             self.state().done.extend(keys.into_iter().zip(converted));
             wanted = later;

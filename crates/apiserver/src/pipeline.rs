@@ -17,7 +17,7 @@ use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
 use krm::status::Status;
 
-use noted::{EndOfWatch, Noted, Wanted};
+use noted::{AcceptHeaders, EndOfWatch, Noted};
 pub use request_context::RequestContext;
 
 use crate::answer::{self, Answer};
@@ -79,7 +79,7 @@ impl Pipeline {
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let wanted = Wanted::of(&request);
+        let wanted = AcceptHeaders::of(&request);
         let mut noted = Noted { id: id.clone(), from: Some(from), ..Noted::default() };
         let answering = AssertUnwindSafe(self.try_answer(request, peer, &mut noted)).catch_unwind();
         let mut stage = Stage::ResponseComplete;

@@ -125,7 +125,7 @@ impl<'de> Visitor<'de> for Reading<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Read, A::Error> {
         let Reading { fields, found, looking } = self;
-        while let Some(wanted) = map.next_key_seed(Wanted(fields))? {
+        while let Some(wanted) = map.next_key_seed(FieldName(fields))? {
             let Some((name, fields)) = wanted else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -192,9 +192,9 @@ impl<'de> Visitor<'de> for Reading<'_> {
 }
 
 /// Reads a field's name and finds it among those that are wanted.
-struct Wanted<'a>(&'a Fields);
+struct FieldName<'a>(&'a Fields);
 
-impl<'a, 'de> DeserializeSeed<'de> for Wanted<'a> {
+impl<'a, 'de> DeserializeSeed<'de> for FieldName<'a> {
     type Value = Option<&'a (String, Fields)>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
@@ -202,7 +202,7 @@ impl<'a, 'de> DeserializeSeed<'de> for Wanted<'a> {
     }
 }
 
-impl<'a> Visitor<'_> for Wanted<'a> {
+impl<'a> Visitor<'_> for FieldName<'a> {
     type Value = Option<&'a (String, Fields)>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -76,16 +76,16 @@ impl Noted {
 
 /// What a request says about the form of its answer, kept until it is known whether it fails: a failure is told in the
 /// form that was asked for, if there is one.
-pub(super) struct Wanted {
+pub(super) struct AcceptHeaders {
     accept: Option<HeaderValue>,
     agent: Option<HeaderValue>,
     uri: Uri,
 }
 
-impl Wanted {
-    pub(super) fn of<B>(request: &Request<B>) -> Wanted {
+impl AcceptHeaders {
+    pub(super) fn of<B>(request: &Request<B>) -> AcceptHeaders {
         let header = |name| request.headers().get(name).cloned();
-        Wanted { accept: header(ACCEPT), agent: header(USER_AGENT), uri: request.uri().clone() }
+        AcceptHeaders { accept: header(ACCEPT), agent: header(USER_AGENT), uri: request.uri().clone() }
     }
 
     pub(super) fn form(self) -> Accept {

@@ -9,7 +9,7 @@ use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Key, Snapshot};
 
-use super::query::{Wanted, parse};
+use super::query::{Term, parse};
 use super::words::texts;
 use crate::answer::{self, Answer};
 use crate::authz::Attributes;
@@ -70,7 +70,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What whoever asks may see of what is found, the closest first.
-    fn find(&mut self, snapshot: &Snapshot, wanted: &[Wanted]) -> Vec<(Key, Arc<Kind>)> {
+    fn find(&mut self, snapshot: &Snapshot, wanted: &[Term]) -> Vec<(Key, Arc<Kind>)> {
         let plane = self.call.plane.as_str();
         let mut keys: Option<BTreeSet<Key>> = None;
         for one in wanted {
@@ -118,7 +118,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-fn rank(name: &str, wanted: &[Wanted]) -> u8 {
+fn rank(name: &str, wanted: &[Term]) -> u8 {
     let name = name.to_lowercase();
     if wanted.iter().any(|one| one.text == name) {
         return 0;
@@ -126,7 +126,7 @@ fn rank(name: &str, wanted: &[Wanted]) -> u8 {
     if wanted.iter().any(|one| name.starts_with(&one.text)) { 1 } else { 2 }
 }
 
-fn told(call: &Call, snapshot: &Snapshot, key: &Key, kind: &Kind, wanted: &[Wanted]) -> Option<Value> {
+fn told(call: &Call, snapshot: &Snapshot, key: &Key, kind: &Kind, wanted: &[Term]) -> Option<Value> {
     let entry = snapshot.get(key)?;
     let object = encode::read(&call.api.reveal(key, entry).ok()?).ok()?;
     let parts = keys::parts(key)?;
@@ -142,7 +142,7 @@ fn told(call: &Call, snapshot: &Snapshot, key: &Key, kind: &Kind, wanted: &[Want
     }))
 }
 
-fn matches(call: &Call, kind: &Kind, object: &Object, wanted: &[Wanted]) -> Vec<Value> {
+fn matches(call: &Call, kind: &Kind, object: &Object, wanted: &[Term]) -> Vec<Value> {
     let mut found = Vec::new();
     let mut look = |field: String, value: &str, also: &str| {
         if wanted.iter().any(|one| one.matches(value) || (!also.is_empty() && also.starts_with(&one.text))) {

@@ -15,13 +15,13 @@ const MOST_WORDS: usize = 16;
 
 /// One thing that has to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Term {
     /// As it was written, in small letters.
     pub text: String,
 }
 
 /// Reads a search: words, or texts in quotation marks.
-pub fn parse(text: &str) -> Result<Vec<Wanted>, Status> {
+pub fn parse(text: &str) -> Result<Vec<Term>, Status> {
     let mut found = Vec::new();
     let (mut word, mut quoted) = (String::new(), false);
     for c in text.chars().chain(std::iter::once(' ')) {
@@ -30,14 +30,14 @@ pub fn parse(text: &str) -> Result<Vec<Wanted>, Status> {
             c if c.is_whitespace() && !quoted => {
                 let text = std::mem::take(&mut word).trim().to_lowercase();
                 if !text.is_empty() {
-                    found.push(Wanted { text });
+                    found.push(Term { text });
                 }
             }
             c => word.push(c),
         }
     }
     if !word.trim().is_empty() {
-        found.push(Wanted { text: word.trim().to_lowercase() });
+        found.push(Term { text: word.trim().to_lowercase() });
     }
     match found.len() {
         0 => Err(Status::bad_request("q: must contain at least one word")),
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<Vec<Wanted>, Status> {
     }
 }
 
-impl Wanted {
+impl Term {
     /// The keys of all objects of a plane in which it is found.
     pub fn keys(&self, snapshot: &Snapshot, plane: &str) -> BTreeSet<Key> {
         let mut keys = BTreeSet::new();
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_told() {
-        let wanted = |text: &str| Wanted { text: text.to_owned() };
+        let wanted = |text: &str| Term { text: text.to_owned() };
         assert!(wanted("7").matches("Rack-7") && !wanted("ack").matches("rack-7"));
         assert!(wanted("aabb").matches("x aabb") && wanted("aa-bb").matches("AA:BB:cc:dd:ee:ff"));
         assert!(wanted("10.1.0.0/16").matches("10.1.2.3") && wanted("10.1.2.3").matches("10.1.0.0/16"));

@@ -54,7 +54,7 @@ impl Actor {
 }
 
 /// What is told of one record.
-pub struct Told<'a> {
+pub struct ActivityRecord<'a> {
     /// What it is of.
     pub origin: Origin,
     /// The id of the record.
@@ -75,7 +75,7 @@ pub struct Told<'a> {
     pub verb: &'static str,
 }
 
-impl Told<'_> {
+impl ActivityRecord<'_> {
     /// The activity.
     pub fn activity(&self, said: &Linked) -> Value {
         let text = |field: &str| self.resource[field].as_str().unwrap_or_default();
@@ -153,7 +153,7 @@ pub struct Composed<'a> {
     /// The values of a policy's expressions.
     pub values: Value,
     /// What is told.
-    pub told: Told<'a>,
+    pub told: ActivityRecord<'a>,
 }
 
 /// Reads a change of an object of this kind. Nothing that is sealed gets in.
@@ -216,7 +216,7 @@ pub fn of_change<'a>(api: &Api, kind: &Kind, key: &'a Key, change: &Change) -> O
         audit["annotations"] = json!({ "groundplane.dev/change-message": &**message });
     }
     let changes = differences.iter().filter(|difference| !of_status(difference)).take(MOST_CHANGES);
-    let told = Told {
+    let told = ActivityRecord {
         origin: Origin::Audit,
         id: change.version.to_string(),
         time,
@@ -261,7 +261,7 @@ pub fn of_audit(audit: &Value, kind: &str) -> Composed<'static> {
         }
     }
     let received = audit["requestReceivedTimestamp"].as_str().and_then(|text| Moment::parse(text).ok());
-    let told = Told {
+    let told = ActivityRecord {
         origin: Origin::Audit,
         id: audit["auditID"].as_str().unwrap_or_default().to_owned(),
         time: received.unwrap_or(Moment { seconds: 0, nanoseconds: 0 }),
@@ -304,7 +304,7 @@ pub fn of_event<'a>(event: &Value, plane: &'a str) -> Composed<'a> {
             resource[field] = regarding[field].clone();
         }
     }
-    let told = Told {
+    let told = ActivityRecord {
         origin: Origin::Event,
         id: text(&event["metadata"]["uid"]),
         time: happened(&event),

@@ -34,8 +34,8 @@ pub struct Seek<'a> {
     sight: &'a Sight,
     asked: &'a Asked,
     policies: &'a InForce<'a>,
-    shelves: Vec<Known<Shelf>>,
-    users: Vec<Known<Actor>>,
+    shelves: Vec<Lookup<Shelf>>,
+    users: Vec<Lookup<Actor>>,
     /// What an expression says that asks for nothing but shelf and user.
     judged: HashMap<(u32, u32), bool>,
     names: Vec<&'a str>,
@@ -46,7 +46,7 @@ pub struct Seek<'a> {
 }
 
 /// What is known of a name by its number.
-enum Known<T> {
+enum Lookup<T> {
     NotYet,
     Unwanted,
     Wanted(T),
@@ -145,31 +145,31 @@ impl Seeker for Seek<'_> {
     fn wants_shelf(&mut self, number: u32, shelf: &str) -> bool {
         let index = number as usize;
         if self.shelves.len() <= index {
-            self.shelves.resize_with(index + 1, || Known::NotYet);
+            self.shelves.resize_with(index + 1, || Lookup::NotYet);
         }
-        if matches!(self.shelves[index], Known::NotYet) {
+        if matches!(self.shelves[index], Lookup::NotYet) {
             self.effort += ASKING;
-            self.shelves[index] = self.shelf(shelf).map_or(Known::Unwanted, Known::Wanted);
+            self.shelves[index] = self.shelf(shelf).map_or(Lookup::Unwanted, Lookup::Wanted);
         }
-        matches!(self.shelves[index], Known::Wanted(_))
+        matches!(self.shelves[index], Lookup::Wanted(_))
     }
 
     fn wants_user(&mut self, number: u32, user: &str) -> bool {
         let index = number as usize;
         if self.users.len() <= index {
-            self.users.resize_with(index + 1, || Known::NotYet);
+            self.users.resize_with(index + 1, || Lookup::NotYet);
         }
-        if matches!(self.users[index], Known::NotYet) {
+        if matches!(self.users[index], Lookup::NotYet) {
             let is_wanted = self.asked.may_be_by(user);
-            self.users[index] = if is_wanted { Known::Wanted(Actor::of(user)) } else { Known::Unwanted };
+            self.users[index] = if is_wanted { Lookup::Wanted(Actor::of(user)) } else { Lookup::Unwanted };
         }
-        matches!(self.users[index], Known::Wanted(_))
+        matches!(self.users[index], Lookup::Wanted(_))
     }
 
     fn wants(&mut self, seen: &Seen<'_>) -> bool {
         let shelf = self.shelves.get(seen.shelf as usize);
         let user = self.users.get(seen.user as usize);
-        let (Some(Known::Wanted(shelf)), Some(Known::Wanted(actor))) = (shelf, user) else { return false };
+        let (Some(Lookup::Wanted(shelf)), Some(Lookup::Wanted(actor))) = (shelf, user) else { return false };
         if self.what.is_some_and(|what| what != seen.what)
             || self.names.iter().any(|name| *name != seen.name)
             || self.life.is_some_and(|life| life != seen.life)

@@ -109,29 +109,29 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
         let taken = |verbs: &'static [&'static str]| {
             verbs.iter().filter(|verb| kind.takes(verb)).map(|verb| may(verb))
         };
-        let reads = match Told::of(kind) {
-            Told::Openly | Told::ToWriters => &mut view,
-            Told::ToAdmins => &mut admin,
+        let reads = match Disclosure::of(kind) {
+            Disclosure::Everybody | Disclosure::Writers => &mut view,
+            Disclosure::Admins => &mut admin,
         };
         reads.extend(taken(READ));
         edit.extend(reveals(kind).map(&may));
-        let writes = match Told::of(kind) {
-            Told::ToAdmins => &mut admin,
-            Told::Openly if is_question(kind) => &mut view,
+        let writes = match Disclosure::of(kind) {
+            Disclosure::Admins => &mut admin,
+            Disclosure::Everybody if is_question(kind) => &mut view,
             _ => &mut edit,
         };
         writes.extend(taken(WRITE));
-        match Told::of(kind) {
-            Told::Openly if kind.takes("get") => operate.extend(taken(OPERATE)),
-            Told::ToWriters => operate.extend(taken(READ)),
+        match Disclosure::of(kind) {
+            Disclosure::Everybody if kind.takes("get") => operate.extend(taken(OPERATE)),
+            Disclosure::Writers => operate.extend(taken(READ)),
             _ => {}
         }
         let version = kind.versions.iter().find(|version| version.served).unwrap_or_else(|| kind.stored());
         for (part, verbs) in verbs_of_subresources(kind, version) {
             for verb in verbs {
                 let may = format!("{}/{}/{part}.{verb}", service(group), kind.names.plural);
-                let role = match (Told::of(kind), part, *verb) {
-                    (Told::ToAdmins, ..) => &mut admin,
+                let role = match (Disclosure::of(kind), part, *verb) {
+                    (Disclosure::Admins, ..) => &mut admin,
                     (_, _, "get") => &mut view,
                     // Status is what controllers say, and finalizing is theirs too.
                     (_, "status" | "finalize", "update" | "patch") => &mut operate,
@@ -160,23 +160,25 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
 
 /// Whom the content of a kind is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Disclosure {
     /// Everybody who may see the group.
-    Openly,
+    Everybody,
     /// That it is there to everybody who may see the group, and its values to those who may write it.
-    ToWriters,
+    Writers,
     /// Those who may do everything.
-    ToAdmins,
+    Admins,
 }
 
-impl Told {
-    fn of(kind: &Kind) -> Told {
+impl Disclosure {
+    fn of(kind: &Kind) -> Disclosure {
         match (kind.group.as_str(), kind.names.plural.as_str()) {
-            ("", "secrets") => Told::ToWriters,
-            ("groundplane.dev", "backups" | "verifications") => Told::ToAdmins,
-            ("authorization.k8s.io", "subjectaccessreviews" | "localsubjectaccessreviews") => Told::ToAdmins,
-            ("authentication.k8s.io", "tokenreviews") => Told::ToAdmins,
-            _ => Told::Openly,
+            ("", "secrets") => Disclosure::Writers,
+            ("groundplane.dev", "backups" | "verifications") => Disclosure::Admins,
+            ("authorization.k8s.io", "subjectaccessreviews" | "localsubjectaccessreviews") => {
+                Disclosure::Admins
+            }
+            ("authentication.k8s.io", "tokenreviews") => Disclosure::Admins,
+            _ => Disclosure::Everybody,
         }
     }
 }

@@ -21,12 +21,12 @@ const KEEP_FOR: Duration = Duration::from_secs(3600);
 
 /// The keys of an issuer.
 pub(super) struct IssuerKeys {
-    known: ArcSwap<Known>,
+    known: ArcSwap<KeySet>,
     source: Option<Source>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KeySet {
     keys: Vec<Key>,
     since: Option<Instant>,
     /// What these keys have verified; it goes when they go.
@@ -47,13 +47,13 @@ impl IssuerKeys {
         let text = std::fs::read(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
         let keys = keys_from_json(&text).filter(|keys| !keys.is_empty());
         let keys = keys.ok_or_else(|| wrong(format!("{} contains no usable keys", path.display())))?;
-        Ok(IssuerKeys { known: ArcSwap::from_pointee(Known { keys, ..Known::default() }), source: None })
+        Ok(IssuerKeys { known: ArcSwap::from_pointee(KeySet { keys, ..KeySet::default() }), source: None })
     }
 
     /// Keys that the issuer publishes.
     pub fn published(issuer: String, discovery_url: String, fetch: Arc<dyn Fetch>) -> IssuerKeys {
         let source = Source { issuer, discovery_url, fetch, asked: Mutex::new(None) };
-        IssuerKeys { known: ArcSwap::from_pointee(Known::default()), source: Some(source) }
+        IssuerKeys { known: ArcSwap::from_pointee(KeySet::default()), source: Some(source) }
     }
 
     /// What a token of the issuer claims, if a key of the issuer signed it.
@@ -72,7 +72,7 @@ impl IssuerKeys {
         &self,
         token: Unproved<'_>,
         hash: [u8; 32],
-        known: Arc<Known>,
+        known: Arc<KeySet>,
         old: bool,
     ) -> Result<Arc<Map<String, Value>>, String> {
         let may_be_known = names_one_of(&token, &known.keys) || self.source.is_none();
@@ -106,7 +106,7 @@ impl IssuerKeys {
     }
 
     /// Asks the issuer, unless somebody else has done so since `seen` or a moment ago.
-    async fn ask(&self, seen: &Arc<Known>) -> Result<Arc<Known>, String> {
+    async fn ask(&self, seen: &Arc<KeySet>) -> Result<Arc<KeySet>, String> {
         let Some(source) = &self.source else { return Ok(seen.clone()) };
         let mut asked = source.asked.lock().await;
         let now_known = self.known.load_full();
@@ -119,7 +119,7 @@ impl IssuerKeys {
         }
         *asked = Some(Instant::now());
         let keys = source.keys().await?;
-        let fresh = Arc::new(Known { keys, since: Some(Instant::now()), ..Known::default() });
+        let fresh = Arc::new(KeySet { keys, since: Some(Instant::now()), ..KeySet::default() });
         self.known.store(fresh.clone());
         Ok(fresh)
     }
@@ -140,7 +140,7 @@ impl Source {
     }
 }
 
-impl Known {
+impl KeySet {
     /// Tries the key that the token names, or every key when it names none.
     fn proved_by_one(&self, token: Unproved<'_>, hash: [u8; 32]) -> Result<Arc<Map<String, Value>>, String> {
         let kid = token.kid.clone();

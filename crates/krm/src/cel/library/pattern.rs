@@ -39,11 +39,11 @@ pub(in crate::cel) fn run<'a>(function: &str, args: &[Value<'a>], pattern: &Rege
 
 /// Patterns that a run has met and may meet again.
 #[derive(Debug, Default)]
-pub(in crate::cel) struct Known {
+pub(in crate::cel) struct PatternCache {
     ready: BTreeMap<String, Regex>,
 }
 
-impl Known {
+impl PatternCache {
     /// One of the functions, with a pattern that is worked out.
     pub fn run<'a>(&mut self, function: &str, args: &[Value<'a>], effort: &mut Effort) -> Outcome<'a> {
         let pattern = &**text(&args[1])?;

@@ -39,7 +39,7 @@ pub(in crate::cel) fn run<'a>(
         cost: 0,
         limit,
         effort,
-        patterns: pattern::Known::default(),
+        patterns: pattern::PatternCache::default(),
     };
     let outcome = machine.node(program.root);
     (outcome, machine.cost)
@@ -78,7 +78,7 @@ struct Machine<'a, 'e> {
     cost: u64,
     limit: u64,
     effort: &'e mut Effort,
-    patterns: pattern::Known,
+    patterns: pattern::PatternCache,
 }
 
 /// What a name that a macro gave stands for.
