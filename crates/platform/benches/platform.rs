@@ -12,7 +12,7 @@ use krm::Object;
 use platform::iam::index::Index;
 use platform::iam::permission::Permission;
 use platform::iam::roles::At;
-use platform::iam::selector::Place;
+use platform::iam::selector::ResourceLocation;
 use serde_json::{Value, json};
 
 const SYSTEM: &str = "milo-system";
@@ -29,8 +29,14 @@ fn main() {
     println!("{bindings} bindings, {projects} projects: taken in within {:.0?}", begun.elapsed());
     let get = "core.miloapis.com/configmaps.get";
     let last = format!("p{}", projects.saturating_sub(1));
-    let map = |plane| Place { plane, group: "", kind: "ConfigMap", namespace: "default", name: "m" };
-    let object = |name| Place { group: "inventory.miloapis.com", kind: "Rack", name, ..Place::default() };
+    let map =
+        |plane| ResourceLocation { plane, group: "", kind: "ConfigMap", namespace: "default", name: "m" };
+    let object = |name| ResourceLocation {
+        group: "inventory.miloapis.com",
+        kind: "Rack",
+        name,
+        ..ResourceLocation::default()
+    };
     measure(&index, "in a project, allowed", "user-7", get, &map("p7"), true);
     measure(&index, "in a project, refused", "user-7", get, &map(&last), false);
     measure(
@@ -105,7 +111,14 @@ fn bind(index: &mut Index, at: &str, role: &str, user: &str, (group, kind, name)
     index.bind(&At::new("", SYSTEM, at), &object(binding), Some("u"), 2);
 }
 
-fn measure(index: &Index, what: &str, user: &str, permission: &str, place: &Place<'_>, allowed: bool) {
+fn measure(
+    index: &Index,
+    what: &str,
+    user: &str,
+    permission: &str,
+    place: &ResourceLocation<'_>,
+    allowed: bool,
+) {
     let who = Identity::new(user, &["system:authenticated"]);
     let permission = Permission::parse(permission).unwrap();
     let begun = Instant::now();

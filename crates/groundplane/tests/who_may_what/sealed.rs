@@ -349,8 +349,7 @@ fn shows_a_value(text: &str) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_may_write_a_secret_and_not_reveal_it_learns_nothing_of_its_values() {
     let (town, mut sides) = town().await;
-    let seed =
-        std::env::var("GROUNDPLANE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_260_715);
+    let seed = std::env::var("GROUNDPLANE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(222);
     let mut dice = Dice(seed);
     let mut codes: BTreeMap<String, usize> = BTreeMap::new();
     for number in 0..STEPS {
