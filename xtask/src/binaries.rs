@@ -88,7 +88,9 @@ pub fn run(binaries: &[Binary], environment: &[(&str, String)], logs: &Path) -> 
         binaries.iter().partition(|binary| ALONE.contains(&binary.name.as_str()));
     let reports = Mutex::new(Vec::new());
     let run_queue = |queue: &Mutex<VecDeque<&Binary>>| {
-        while let Some(binary) = locked(queue).pop_front() {
+        // Not in the loop's head: the lock would be held while the binary runs.
+        let next = || locked(queue).pop_front();
+        while let Some(binary) = next() {
             let report = run_one(binary, environment, logs);
             println!("{}", line(&report));
             locked(&reports).push(report);

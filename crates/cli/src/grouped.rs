@@ -20,7 +20,17 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Access and audit", &["auth", "login", "logout", "audit"]),
     (
         "Server administration",
-        &["serve", "demo", "keys", "rotate-keys", "backup", "restore-backup", "doctor", "support-bundle"],
+        &[
+            "serve",
+            "demo",
+            "keys",
+            "rotate-keys",
+            "backup",
+            "restore-backup",
+            "controllers",
+            "doctor",
+            "support-bundle",
+        ],
     ),
     ("Types and their fields", &["api-resources", "api-versions", "explain"]),
     ("Settings and help", &["config", "credential", "completion", "options", "version", "help"]),

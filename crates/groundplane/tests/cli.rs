@@ -7,6 +7,8 @@ mod activity;
 mod completing;
 #[path = "cli/console.rs"]
 mod console;
+#[path = "cli/controllers.rs"]
+mod controllers;
 #[path = "cli/designs.rs"]
 mod designs;
 #[path = "cli/documented.rs"]

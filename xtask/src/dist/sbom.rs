@@ -240,7 +240,7 @@ mod tests {
         }
         // Of tests, of build scripts, macros, of another system.
         for other in
-            ["proptest", "tempfile", "k8s-openapi", "cc", "protox", "serde_derive", "syn", "windows-sys"]
+            ["proptest", "libfuzzer-sys", "k8s-openapi", "cc", "protox", "serde_derive", "syn", "windows-sys"]
         {
             assert!(!has(other), "{other}");
         }

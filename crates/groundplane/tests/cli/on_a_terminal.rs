@@ -198,6 +198,7 @@ fn every_command_is_among_what_is_kept() {
         "logout",
         "credential",
         "rotate-keys",
+        "controllers",
     ];
     for name in page.lines().filter_map(|line| line.strip_prefix("## groundplane ")) {
         let name = name.split(' ').next().unwrap();

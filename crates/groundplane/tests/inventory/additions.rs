@@ -16,7 +16,7 @@ fn serial_numbers_and_asset_tags_are_given_once() {
         refused(
             kubectl,
             &node("n2", "here", json!({"serial": "cz123"})),
-            "serial cz123 is already that of Node n1",
+            "serial cz123 is already used by Node n1",
         );
         let pdu = |tag: &str| {
             object(
@@ -25,7 +25,7 @@ fn serial_numbers_and_asset_tags_are_given_once() {
                 json!({"siteRef": {"name": "here"}, "role": "PDU", "assetTag": tag}),
             )
         };
-        refused(kubectl, &pdu("0001"), "assetTag 0001 is already that of Node n1");
+        refused(kubectl, &pdu("0001"), "assetTag 0001 is already used by Node n1");
         kubectl.run_with("apply -f -", &pdu("0002"));
         let leaf = object("NetworkDevice", "leaf2", json!({"siteRef": {"name": "here"}, "role": "Leaf"}));
         refused(kubectl, &leaf, "spec.clusterRef: Required value");
@@ -131,7 +131,7 @@ fn a_panel_leads_through_at_each_position_once() {
         refused(
             kubectl,
             &port("front2", on, "PatchPanel", through(3)),
-            "Port rear has no position 3; it has 2",
+            "Port rear has no position 3; its highest position is 2",
         );
         refused(
             kubectl,

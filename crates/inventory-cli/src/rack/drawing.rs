@@ -163,7 +163,7 @@ fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static s
     let (front, rear, run) = (rack.free_front, rack.free_rear, rack.largest_free);
     let free = [
         format!("Free {front}U front, {rear}U rear; {run}U contiguous"),
-        format!("Free {front}U/{rear}U, {run}U contiguous"),
+        format!("Free {front}U/{rear}U, largest {run}U"),
         format!("Free {front}U/{rear}U"),
     ];
     let mut lines = vec![(fitting(most, free), "")];

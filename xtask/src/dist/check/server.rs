@@ -91,8 +91,8 @@ impl Running {
     fn wait_until_ready(&mut self) -> Result<String, Failure> {
         let start = Instant::now();
         while let Ok(line) = self.lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
-            if let Some(path) = line.strip_prefix("export KUBECONFIG=") {
-                return Ok(path.to_owned());
+            if let Some(path) = kubeconfig_in(&line) {
+                return Ok(path);
             }
         }
         Err(self.failed("did not get ready"))
@@ -121,6 +121,15 @@ impl Running {
         let log = self.log.take().and_then(|log| log.join().ok()).unwrap_or_default();
         Failure(format!("the server {what}:\n{log}"))
     }
+}
+
+/// The path in the line that the server prints, as text or, with `--log-format json`, as JSON.
+fn kubeconfig_in(line: &str) -> Option<String> {
+    if let Some(path) = line.strip_prefix("export KUBECONFIG=") {
+        return Some(path.to_owned());
+    }
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    line["kubeconfig"].as_str().map(str::to_owned)
 }
 
 impl Drop for Running {
