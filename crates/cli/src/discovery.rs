@@ -5,7 +5,7 @@ mod resolve;
 
 use crate::client::segment;
 
-pub use resolve::{Wanted, distance};
+pub use resolve::{ResolvedType, distance};
 
 /// Everything a server serves, in its own order.
 #[derive(Debug, Default)]

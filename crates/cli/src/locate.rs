@@ -1,6 +1,6 @@
 //! Which objects a command is about: types and names as they are typed, files, selectors.
 
-use crate::discovery::{Discovery, Resource, Wanted};
+use crate::discovery::{Discovery, ResolvedType, Resource};
 use crate::failure::Failure;
 
 /// What is meant: one object, or all of a resource that are selected.
@@ -50,8 +50,8 @@ pub fn resources<'a>(discovery: &'a Discovery, types: &str) -> Result<Vec<&'a Re
     let mut found: Vec<&Resource> = Vec::new();
     for word in types.split(',').filter(|word| !word.is_empty()) {
         let wanted = match discovery.wanted(word)? {
-            Wanted::One(resource) => vec![resource],
-            Wanted::Category(members) => members,
+            ResolvedType::One(resource) => vec![resource],
+            ResolvedType::Category(members) => members,
         };
         for resource in wanted {
             if !found.contains(&resource) {

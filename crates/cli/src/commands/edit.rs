@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use crate::client::Ask;
-use crate::commands::found::{self, Place};
+use crate::commands::found::{self, ObjectTarget};
 use crate::commands::selection::Selection;
 use crate::failure::Failure;
 use crate::manifests::FileFlags;
@@ -59,7 +59,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     Ok(())
 }
 
-async fn edit(arguments: &Arguments, place: &Place, session: &mut Session) -> Result<(), Failure> {
+async fn edit(arguments: &Arguments, place: &ObjectTarget, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
     let path = match &arguments.subresource {
         Some(subresource) => format!("{}/{subresource}", place.path()),
@@ -131,7 +131,7 @@ fn with_reason(text: &str, why: &str) -> String {
     format!("{HEAD}{why}#\n{body}")
 }
 
-async fn in_editor(text: &str, place: &Place, session: &mut Session) -> Result<String, Failure> {
+async fn in_editor(text: &str, place: &ObjectTarget, session: &mut Session) -> Result<String, Failure> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let editor = set("KUBE_EDITOR").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
     let is_chosen = set("KUBE_EDITOR").is_some() || set("EDITOR").is_some();

@@ -55,7 +55,7 @@ Examples:
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
     let namespace = session.namespace().await?;
-    let wanted = Wanted::of(&arguments, session).await?;
+    let wanted = EventFilter::of(&arguments, session).await?;
     let path = match arguments.all_namespaces {
         true => "/api/v1/events".to_owned(),
         false => format!("/api/v1/namespaces/{}/events", crate::client::segment(&namespace)),
@@ -90,21 +90,21 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 }
 
 /// Which events are shown.
-struct Wanted {
+struct EventFilter {
     selector: Option<String>,
     /// The group of the object they are about: another version of it is the same object.
     group: Option<String>,
     types: Vec<String>,
 }
 
-impl Wanted {
-    async fn of(arguments: &Arguments, session: &mut Session) -> Result<Wanted, Failure> {
+impl EventFilter {
+    async fn of(arguments: &Arguments, session: &mut Session) -> Result<EventFilter, Failure> {
         let is_type =
             |text: &String| ["Normal", "Warning"].iter().any(|known| known.eq_ignore_ascii_case(text));
         if !arguments.types.iter().all(is_type) {
             return Err(Failure::usage("valid --types are Normal or Warning"));
         }
-        let mut wanted = Wanted { selector: None, group: None, types: arguments.types.clone() };
+        let mut wanted = EventFilter { selector: None, group: None, types: arguments.types.clone() };
         let Some(about) = &arguments.about else { return Ok(wanted) };
         if !about.contains('/') {
             return Err(Failure::usage("--for must be in resource/name form"));
@@ -133,7 +133,7 @@ impl Wanted {
 async fn watch(
     client: &Client,
     ask: &Ask,
-    wanted: &Wanted,
+    wanted: &EventFilter,
     output: &Output,
     lines: &mut Lines,
     session: &mut Session,

@@ -14,13 +14,13 @@ use crate::session::Session;
 
 /// An object by its place.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ObjectTarget {
     pub resource: Resource,
     pub namespace: Option<String>,
     pub name: String,
 }
 
-impl Place {
+impl ObjectTarget {
     /// Its path.
     pub fn path(&self) -> String {
         self.resource.object(self.namespace.as_deref(), &self.name)
@@ -50,14 +50,14 @@ pub async fn places(
     selection: &Selection,
     all: bool,
     session: &mut Session,
-) -> Result<Vec<Place>, Failure> {
+) -> Result<Vec<ObjectTarget>, Failure> {
     let namespace = selection.namespace(session).await?;
     let client = session.client().await?;
     let mut places = Vec::new();
     for manifest in files.read(&mut session.console)? {
         let target = target_of(&manifest, session).await?;
         let own = manifest.object["metadata"]["namespace"].as_str().map(str::to_owned);
-        places.push(Place {
+        places.push(ObjectTarget {
             namespace: own.or_else(|| namespace.clone()).filter(|_| target.resource.is_namespaced),
             name: target.name.unwrap_or_default(),
             resource: target.resource,
@@ -77,7 +77,7 @@ pub async fn places(
             if selection.all_namespaces {
                 return Err(Failure::usage("a resource cannot be retrieved by name across all namespaces"));
             }
-            places.push(Place { resource, namespace: in_namespace, name });
+            places.push(ObjectTarget { resource, namespace: in_namespace, name });
             continue;
         }
         if !all && !selection.is_narrow() {
@@ -85,7 +85,7 @@ pub async fn places(
         }
         for object in selection::list(&client, &resource, in_namespace.as_deref(), selection).await? {
             let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
-            places.push(Place {
+            places.push(ObjectTarget {
                 resource: resource.clone(),
                 namespace: text("namespace"),
                 name: text("name").unwrap_or_default(),
@@ -96,7 +96,7 @@ pub async fn places(
 }
 
 /// The one object that words name, as `TYPE NAME` or `TYPE/NAME`.
-pub async fn named(words: &[String], session: &mut Session) -> Result<Vec<Place>, Failure> {
+pub async fn named(words: &[String], session: &mut Session) -> Result<Vec<ObjectTarget>, Failure> {
     if words.is_empty() {
         return Err(Failure::usage("name an object: TYPE NAME or TYPE/NAME"));
     }

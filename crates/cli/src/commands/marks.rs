@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use crate::client::Ask;
-use crate::commands::found::{self, Place};
+use crate::commands::found::{self, ObjectTarget};
 use crate::commands::selection::Selection;
 use crate::failure::Failure;
 use crate::flags::DryRun;
@@ -151,7 +151,7 @@ async fn one(
     common: &Common,
     marks: Marks,
     changes: &Changes,
-    place: &Place,
+    place: &ObjectTarget,
     is_only: bool,
     session: &mut Session,
 ) -> Result<(), Failure> {

@@ -143,7 +143,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     Failure::all(failures)
 }
 
-fn unsupported(failure: Failure, kind: &str, place: &found::Place) -> Failure {
+fn unsupported(failure: Failure, kind: &str, place: &found::ObjectTarget) -> Failure {
     let is_unsupported = failure.refusal().is_some_and(|refusal| refusal.code() == 415);
     match failure.refusal().map(|refusal| refusal.status["message"].clone()) {
         Some(Value::String(message)) if is_unsupported => Failure::other(format!(

@@ -7,7 +7,7 @@ use krm::jsonpath::JsonPath;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::commands::found::{self, Place};
+use crate::commands::found::{self, ObjectTarget};
 use crate::commands::selection::Selection;
 use crate::failure::Failure;
 use crate::flags;
@@ -169,7 +169,7 @@ fn split(text: &str) -> (String, Option<String>) {
 
 async fn until(
     client: &Client,
-    place: &Place,
+    place: &ObjectTarget,
     condition: &Condition,
     deadline: Instant,
     may_be_missing: bool,

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 
 /// What is meant by a word in the place of a type.
 #[derive(Debug)]
-pub enum Wanted<'a> {
+pub enum ResolvedType<'a> {
     /// One resource.
     One(&'a Resource),
     /// All resources of a category, such as `all`.
@@ -16,22 +16,22 @@ impl Discovery {
     /// The resource that a word such as `cm`, `kettle`, `kettles.example.com` or `kettles.v1.example.com` means.
     pub fn resource(&self, word: &str) -> Result<&Resource, Failure> {
         match self.wanted(word)? {
-            Wanted::One(resource) => Ok(resource),
-            Wanted::Category(_) => {
+            ResolvedType::One(resource) => Ok(resource),
+            ResolvedType::Category(_) => {
                 Err(Failure::usage(format!("\"{word}\" is a category; name one resource type")))
             }
         }
     }
 
     /// The same, with categories.
-    pub fn wanted(&self, word: &str) -> Result<Wanted<'_>, Failure> {
+    pub fn wanted(&self, word: &str) -> Result<ResolvedType<'_>, Failure> {
         let lower = word.to_lowercase();
         if let Some((name, rest)) = lower.split_once('.') {
             let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
             let exact =
                 self.named(name).find(|resource| resource.version == version && resource.group == group);
             if let Some(exact) = exact {
-                return Ok(Wanted::One(exact));
+                return Ok(ResolvedType::One(exact));
             }
             let in_group =
                 self.named(name).find(|resource| resource.group == rest && self.is_preferred(resource));
@@ -41,7 +41,7 @@ impl Discovery {
                 self.named(name)
                     .find(|resource| resource.group.starts_with(rest) && self.is_preferred(resource))
             });
-            return in_group.map(Wanted::One).ok_or_else(|| self.unknown(word));
+            return in_group.map(ResolvedType::One).ok_or_else(|| self.unknown(word));
         }
         let mut found: Vec<&Resource> =
             self.named(&lower).filter(|resource| self.is_preferred(resource)).collect();
@@ -50,7 +50,7 @@ impl Discovery {
             found.retain(|resource| resource.short_names.contains(&lower));
         }
         if let Some(first) = self.first(&found) {
-            return Ok(Wanted::One(first));
+            return Ok(ResolvedType::One(first));
         }
         let members: Vec<&Resource> = self
             .resources
@@ -58,7 +58,7 @@ impl Discovery {
             .filter(|resource| self.is_preferred(resource) && resource.categories.contains(&lower))
             .collect();
         match members.is_empty() {
-            false => Ok(Wanted::Category(members)),
+            false => Ok(ResolvedType::Category(members)),
             true => Err(self.unknown(word)),
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         }
         assert_eq!(discovery.resource("racks.v1.a.dev").unwrap().version, "v1");
         assert_eq!(discovery.resource("events").unwrap().group, "");
-        assert!(matches!(discovery.wanted("all"), Ok(Wanted::Category(members)) if members.len() == 5));
+        assert!(matches!(discovery.wanted("all"), Ok(ResolvedType::Category(members)) if members.len() == 5));
     }
 
     #[test]

@@ -17,14 +17,14 @@ pub struct Source {
 
 /// A line and a column of a document, both from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     line: usize,
     column: usize,
 }
 
 impl Source {
     /// Where a field stands, or the nearest thing around it that does.
-    pub fn place(&self, path: &str) -> Option<Place> {
+    pub fn place(&self, path: &str) -> Option<TextPosition> {
         let places = places(&self.text);
         let mut wanted = normal(path);
         loop {
@@ -37,23 +37,23 @@ impl Source {
     }
 
     /// Where the text stops being YAML; `why` may name the line of a key that was given twice.
-    pub fn fault(&self, why: &str) -> Option<Place> {
+    pub fn fault(&self, why: &str) -> Option<TextPosition> {
         if let Some(rest) = why.strip_prefix("line ") {
             let line: usize = rest.split(':').next()?.parse().ok()?;
             let text = self.text.lines().nth(line.checked_sub(1)?)?;
-            return Some(Place { line: line - 1, column: text.len() - text.trim_start().len() });
+            return Some(TextPosition { line: line - 1, column: text.len() - text.trim_start().len() });
         }
         for event in Parser::new_from_str(&self.text) {
             if let Err(error) = event {
                 let at = error.marker();
-                return Some(Place { line: at.line().saturating_sub(1), column: at.col() });
+                return Some(TextPosition { line: at.line().saturating_sub(1), column: at.col() });
             }
         }
         None
     }
 
     /// The line with a mark below the column, and where it is.
-    pub fn excerpt(&self, place: Place) -> String {
+    pub fn excerpt(&self, place: TextPosition) -> String {
         let number = (self.lines_before + place.line + 1).to_string();
         let line = self.text.lines().nth(place.line).unwrap_or("").replace('\t', " ");
         let margin = " ".repeat(number.len());
@@ -69,7 +69,7 @@ impl Source {
     pub fn shown_at(&self, failure: Failure, path: &str) -> Failure {
         let first = self.text.lines().position(|line| !line.trim().is_empty() && !line.starts_with('#'));
         let place = match path.is_empty() {
-            true => first.map(|line| Place { line, column: 0 }),
+            true => first.map(|line| TextPosition { line, column: 0 }),
             false => self.place(path),
         };
         match place {
@@ -117,7 +117,7 @@ fn normal(path: &str) -> String {
 }
 
 /// Every field and item of the first document with where it stands.
-fn places(text: &str) -> Vec<(String, Place)> {
+fn places(text: &str) -> Vec<(String, TextPosition)> {
     enum Open {
         Map { path: String, key: Option<String> },
         List { path: String, next: usize },
@@ -125,7 +125,7 @@ fn places(text: &str) -> Vec<(String, Place)> {
     let mut found = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     // Where the next value stands, for a value that begins now.
-    fn begin(open: &mut [Open], place: Place, found: &mut Vec<(String, Place)>) -> String {
+    fn begin(open: &mut [Open], place: TextPosition, found: &mut Vec<(String, TextPosition)>) -> String {
         match open.last_mut() {
             None => String::new(),
             Some(Open::Map { path, key }) => {
@@ -142,7 +142,7 @@ fn places(text: &str) -> Vec<(String, Place)> {
     }
     for event in Parser::new_from_str(text) {
         let Ok((event, span)) = event else { break };
-        let place = Place { line: span.start.line().saturating_sub(1), column: span.start.col() };
+        let place = TextPosition { line: span.start.line().saturating_sub(1), column: span.start.col() };
         match event {
             Event::Scalar(content, ..) => match open.last_mut() {
                 Some(Open::Map { path, key: key @ None }) => {

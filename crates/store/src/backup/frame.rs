@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
 use crate::history::chain::finish;
-use crate::history::record::{Hash, Head, Place, Record};
+use crate::history::record::{Hash, Head, Record, RecordId};
 use crate::key::Key;
 use crate::version::Revision;
 
@@ -25,7 +25,7 @@ pub(crate) enum Frame {
     Start { revision: Revision, time: u64 },
     Meta { name: String, value: Bytes },
     Object { key: Key, head: Head, body: Bytes },
-    Record { key: Key, place: Place, record: Box<Record> },
+    Record { key: Key, place: RecordId, record: Box<Record> },
     Line(LogEntry),
     End { objects: u64, records: u64, digest: Hash },
 }

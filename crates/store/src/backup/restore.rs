@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::{Reader, Summary, manifest};
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
-use crate::history::record::{Head, Place, Record};
+use crate::history::record::{Head, Record, RecordId};
 use crate::key::Key;
 use crate::version::{Revision, Version};
 
@@ -20,7 +20,7 @@ pub(crate) trait Restore {
     fn start(&mut self, base: Revision) -> Result<()>;
     fn meta(&mut self, name: String, value: &[u8]) -> Result<()>;
     fn object(&mut self, key: Key, head: Head, body: &[u8]) -> Result<()>;
-    fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()>;
+    fn record(&mut self, key: Key, place: RecordId, record: Record) -> Result<()>;
     fn line(&mut self, line: LogEntry) -> Result<()>;
     /// All is in and was found whole: from now on it counts.
     fn finish(&mut self) -> Result<()>;

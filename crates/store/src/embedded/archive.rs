@@ -16,7 +16,7 @@ use super::records::Lives;
 use super::tables::{META, u64_of};
 use crate::error::{Error, Result};
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
-use crate::history::record::{Place, Record};
+use crate::history::record::{Record, RecordId};
 use crate::history::{Cursor, Deed};
 use crate::key::Key;
 use crate::transaction::Fence;
@@ -58,14 +58,14 @@ impl Archive for EmbeddedArchive {
         beyond: Option<Cursor>,
         order: Order,
         limit: usize,
-    ) -> Later<'a, Vec<(Place, Record)>> {
+    ) -> Later<'a, Vec<(RecordId, Record)>> {
         let key = key.clone();
         self.read(move |read| {
             Ok(Lives::open(read)?.records(&key, beyond, order, limit)?.into_iter().map(pair).collect())
         })
     }
 
-    fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>> {
+    fn all_records<'a>(&'a self, after: Option<(&'a Key, RecordId)>, limit: usize) -> Later<'a, Vec<Filed>> {
         let after = after.map(|(key, place)| (key.clone(), place));
         self.read(move |read| Lives::open(read)?.all(after, limit))
     }
@@ -100,7 +100,7 @@ impl Archive for EmbeddedArchive {
         self.read(move |read| Log::open(read)?.deeds(versions, Order::NewestFirst, enough))
     }
 
-    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>> {
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<RecordId>> {
         let key = key.clone();
         self.read(move |read| Log::open(read)?.place(&key, at.version))
     }
@@ -134,7 +134,7 @@ impl Archive for EmbeddedArchive {
     }
 }
 
-fn pair(filed: Filed) -> (Place, Record) {
+fn pair(filed: Filed) -> (RecordId, Record) {
     (filed.place, filed.record)
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::leases::KeptLease;
 use crate::history::Level;
 use crate::history::archive::Edit;
-use crate::history::record::{Head, Place, Record};
+use crate::history::record::{Head, Record, RecordId};
 use crate::key::Key;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Batch {
 /// One write: the object and its bytes, `None` when it is deleted, and its record.
 pub(crate) struct Row {
     pub key: Key,
-    pub place: Place,
+    pub place: RecordId,
     pub object: Option<(Head, Bytes)>,
     pub record: Record,
 }

@@ -11,7 +11,7 @@ use super::tables::{META, META_FLOOR, OBJECTS, u64_of};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::history::archive::Filed;
-use crate::history::record::{Head, Place};
+use crate::history::record::{Head, RecordId};
 use crate::key::Key;
 use crate::memory::indexer::Indexer;
 use crate::memory::recent::{Commit, Event, Recent, Window};
@@ -102,7 +102,7 @@ fn recent(log: &Log, state: &State, floor: Revision, window: &Window) -> Result<
 fn before(version: Version, filed: &Filed, after: Option<&Entry>) -> Result<Option<Arc<Entry>>> {
     let Filed { key, place, record } = filed;
     let fits = match after {
-        Some(after) => !record.deleted && after.version == version && Place::of(&after.chain) == *place,
+        Some(after) => !record.deleted && after.version == version && RecordId::of(&after.chain) == *place,
         None => record.deleted,
     };
     if !fits || record.version != version {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::history::Deed;
 use crate::history::archive::{Filed, LogEntry, Order};
 use crate::history::deeds::Teller;
-use crate::history::record::Place;
+use crate::history::record::RecordId;
 use crate::key::Key;
 use crate::version::Version;
 
@@ -64,7 +64,7 @@ impl Log {
     }
 
     /// Which change of which life of a key stands at a version.
-    pub fn place(&self, key: &Key, version: Version) -> Result<Option<Place>> {
+    pub fn place(&self, key: &Key, version: Version) -> Result<Option<RecordId>> {
         let Some(value) = self.records.get(version.get()).map_err(failed)? else { return Ok(None) };
         let (of, place, _) = records::glimpse(version, value.value())?;
         Ok((of == *key).then_some(place))

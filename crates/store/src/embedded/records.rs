@@ -10,12 +10,12 @@ use super::tables::{ENDS, OBJECTS, RECORDS, u64_of};
 use crate::error::{Error, Result};
 use crate::history::Cursor;
 use crate::history::archive::{Filed, Order};
-use crate::history::record::{Glimpse, Head, Place, Record};
+use crate::history::record::{Glimpse, Head, Record, RecordId};
 use crate::key::Key;
 use crate::version::Version;
 
 /// A record, and whose it is, behind what `buffer` holds.
-pub(crate) fn encode(key: &Key, place: Place, record: &Record, buffer: Vec<u8>) -> Result<Vec<u8>> {
+pub(crate) fn encode(key: &Key, place: RecordId, record: &Record, buffer: Vec<u8>) -> Result<Vec<u8>> {
     Ok(postcard::to_extend(&(key, place, record), buffer)?)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn decode(version: Version, value: &[u8]) -> Result<Filed> {
 }
 
 /// The same, looked at where it lies.
-pub(crate) fn glimpse(version: Version, value: &[u8]) -> Result<(Key, Place, Glimpse<'_>)> {
+pub(crate) fn glimpse(version: Version, value: &[u8]) -> Result<(Key, RecordId, Glimpse<'_>)> {
     postcard::from_bytes(value).map_err(|error| damaged(version, value, &error))
 }
 
@@ -118,7 +118,7 @@ impl Lives {
 
     /// Records of all keys, by key and place, strictly after `after`: some more than `limit`, so that no life is
     /// walked twice.
-    pub fn all(&self, after: Option<(Key, Place)>, limit: usize) -> Result<Vec<Filed>> {
+    pub fn all(&self, after: Option<(Key, RecordId)>, limit: usize) -> Result<Vec<Filed>> {
         let mut found = Vec::new();
         let mut next = match after {
             None => self.key_after(None)?,
@@ -176,7 +176,7 @@ impl Lives {
         &'a self,
         key: &'a Key,
         life: &Life,
-        edge: Option<Place>,
+        edge: Option<RecordId>,
     ) -> impl Iterator<Item = Result<Filed>> + 'a {
         let (born, mut next) = (life.born, Some(life.last));
         std::iter::from_fn(move || {

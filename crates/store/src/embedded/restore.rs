@@ -8,7 +8,7 @@ use super::tables::{ENDS, META, META_FLOOR, META_REACHED, OBJECTS, RECORDS, end_
 use crate::backup::restore::Restore;
 use crate::error::Result;
 use crate::history::archive::LogEntry;
-use crate::history::record::{Head, Place, Record};
+use crate::history::record::{Head, Record, RecordId};
 use crate::history::retention::SETTLED;
 use crate::key::Key;
 use crate::version::{MAX_WRITES, Revision, Version};
@@ -63,7 +63,7 @@ impl Restore for Filling {
         Ok(())
     }
 
-    fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()> {
+    fn record(&mut self, key: Key, place: RecordId, record: Record) -> Result<()> {
         let bytes = records::encode(&key, place, &record, Vec::new())?;
         self.record_bytes += bytes.len() as u64;
         self.last_record = self.last_record.max(record.version);

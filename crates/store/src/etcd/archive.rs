@@ -12,7 +12,7 @@ use super::shared::{Shared, failed};
 use crate::error::{Conflict, Error, Result};
 use crate::history::archive::{Archive, Edit, Filed, Later, LogEntry, Mark, Order, Row, RowId};
 use crate::history::past::SKEW;
-use crate::history::record::{Place, Record};
+use crate::history::record::{Record, RecordId};
 use crate::history::{Cursor, Deed};
 use crate::key::Key;
 use crate::transaction::Fence;
@@ -110,7 +110,7 @@ impl Archive for EtcdArchive {
         beyond: Option<Cursor>,
         order: Order,
         limit: usize,
-    ) -> Later<'a, Vec<(Place, Record)>> {
+    ) -> Later<'a, Vec<(RecordId, Record)>> {
         Box::pin(async move {
             let edge = beyond.map(|beyond| self.shared.layout.record(key, beyond.place));
             let request = self.beyond(self.shared.layout.records_of(key), edge, order, limit);
@@ -119,7 +119,7 @@ impl Archive for EtcdArchive {
         })
     }
 
-    fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>> {
+    fn all_records<'a>(&'a self, after: Option<(&'a Key, RecordId)>, limit: usize) -> Later<'a, Vec<Filed>> {
         Box::pin(async move {
             let edge = after.map(|(key, place)| self.shared.layout.record(key, place));
             let request = self.beyond(self.shared.layout.records(), edge, Order::OldestFirst, limit);
@@ -168,7 +168,7 @@ impl Archive for EtcdArchive {
         Box::pin(self.deeds_to(below, enough))
     }
 
-    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>> {
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<RecordId>> {
         Box::pin(async move {
             let row = self.row_of(at.time, at.version).await?;
             let lines = row.into_iter().flat_map(|row| row.entries);

@@ -10,7 +10,7 @@ use super::client::wire::{
     compare::CompareTarget, compare::TargetUnion, request_op::Request,
 };
 use crate::history::archive::RowId;
-use crate::history::record::Place;
+use crate::history::record::RecordId;
 use crate::key::{Key, after_prefix};
 
 /// The format this program writes, and the newest it reads.
@@ -65,7 +65,7 @@ impl Layout {
         self.join(&[b"live/c/", server])
     }
 
-    pub fn record(&self, key: &Key, place: Place) -> Bytes {
+    pub fn record(&self, key: &Key, place: RecordId) -> Bytes {
         self.join(&[b"past/r/", key.as_bytes(), &[0], &place.to_bytes()])
     }
 
@@ -188,7 +188,7 @@ fn compare(key: Bytes, result: CompareResult, target: CompareTarget, value: Targ
 }
 
 /// Takes a record's key apart, once it has lost what all records' keys start with.
-pub(crate) fn split_record_key(bytes: &[u8]) -> Option<(&[u8], Place)> {
+pub(crate) fn split_record_key(bytes: &[u8]) -> Option<(&[u8], RecordId)> {
     let (key, place) = bytes.split_at_checked(bytes.len().checked_sub(13)?)?;
-    Some((key, Place::from_bytes(place.strip_prefix(&[0])?)?))
+    Some((key, RecordId::from_bytes(place.strip_prefix(&[0])?)?))
 }

@@ -16,7 +16,7 @@ use super::shared::failed;
 use crate::backup::{self, restore::Restore};
 use crate::error::{Error, Result};
 use crate::history::archive::LogEntry;
-use crate::history::record::{Head, Place, Record};
+use crate::history::record::{Head, Record, RecordId};
 use crate::key::Key;
 use crate::version::{Revision, Version};
 
@@ -127,7 +127,7 @@ impl Restore for Filling {
         self.push(put(self.layout.object(&key), head.encode(body)?))
     }
 
-    fn record(&mut self, key: Key, place: Place, record: Record) -> Result<()> {
+    fn record(&mut self, key: Key, place: RecordId, record: Record) -> Result<()> {
         let value = postcard::to_stdvec(&record)?;
         self.make_room(value.len())?;
         self.push(put(self.layout.record(&key, place), value))

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Hash, Place, Record};
+use super::record::{Hash, Record, RecordId};
 use super::{Cursor, Deed, Level};
 use crate::error::Result;
 use crate::key::Key;
@@ -23,7 +23,7 @@ pub(crate) struct LogEntry {
     pub version: Version,
     pub time: u64,
     pub key: Key,
-    pub place: Place,
+    pub place: RecordId,
     pub level: Level,
     pub hash: Hash,
 }
@@ -57,7 +57,7 @@ pub(crate) enum Order {
 #[derive(Debug, Clone)]
 pub(crate) struct Filed {
     pub key: Key,
-    pub place: Place,
+    pub place: RecordId,
     pub record: Record,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Filed {
 #[derive(Debug, Clone)]
 pub(crate) enum Edit {
     PutRecord(Box<Filed>),
-    DropRecord(Key, Place, Version),
+    DropRecord(Key, RecordId, Version),
     PutRow(Row),
     DropRow(RowId),
     PutMeta(String, Bytes),
@@ -102,10 +102,10 @@ pub(crate) trait Archive: Send + Sync {
         beyond: Option<Cursor>,
         order: Order,
         limit: usize,
-    ) -> Later<'a, Vec<(Place, Record)>>;
+    ) -> Later<'a, Vec<(RecordId, Record)>>;
 
     /// Records of all keys, by key and place, strictly after `after`.
-    fn all_records<'a>(&'a self, after: Option<(&'a Key, Place)>, limit: usize) -> Later<'a, Vec<Filed>>;
+    fn all_records<'a>(&'a self, after: Option<(&'a Key, RecordId)>, limit: usize) -> Later<'a, Vec<Filed>>;
 
     /// Rows of the log, strictly beyond `beyond` in the given order.
     fn rows<'a>(&'a self, beyond: Option<&'a RowId>, order: Order, limit: usize) -> Later<'a, Vec<Row>>;
@@ -121,7 +121,7 @@ pub(crate) trait Archive: Send + Sync {
     fn deeds_before<'a>(&'a self, below: Mark, enough: usize) -> Later<'a, Vec<Deed>>;
 
     /// Which change of which life of a key stands there; nothing when it is no longer kept.
-    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<Place>>;
+    fn place_of<'a>(&'a self, key: &'a Key, at: Mark) -> Later<'a, Option<RecordId>>;
 
     /// The row that may hold the log's line of this record.
     fn row_of<'a>(&'a self, time: u64, version: Version) -> Later<'a, Option<Row>>;

@@ -2,7 +2,7 @@
 
 use ring::digest::{Context, SHA256};
 
-use super::record::{Hash, Head, NO_HASH, Place, Record};
+use super::record::{Hash, Head, NO_HASH, Record, RecordId};
 use crate::key::Key;
 
 /// The hash of stored bytes.
@@ -33,7 +33,7 @@ pub(crate) fn state(head: &Head, stored: &[u8]) -> Hash {
 /// The version is not part of it, since etcd tells it only after the write; the log binds it, and
 /// checkpoints bind the log. The way back is not part of it either: it may be rewritten as long as it
 /// leads to bytes with the right digest.
-pub(crate) fn link(key: &Key, place: Place, record: &Record) -> Hash {
+pub(crate) fn link(key: &Key, place: RecordId, record: &Record) -> Hash {
     let mut context = Context::new(&SHA256);
     context.update(b"groundplane record 1");
     context.update(&record.previous);

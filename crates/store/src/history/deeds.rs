@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::archive::{Archive, Mark};
 use super::past::Past;
-use super::record::{Glimpse, Place};
+use super::record::{Glimpse, RecordId};
 use super::{Change, Cursor, Level, horizon};
 use crate::entry::Uid;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ pub(crate) async fn change(
     near: Version,
 ) -> Result<Option<Change>> {
     let Some(place) = past.archive.place_of(key, at.into()).await? else { return Ok(None) };
-    let beyond = Place { born: place.born, sequence: place.sequence.saturating_add(1) };
+    let beyond = RecordId { born: place.born, sequence: place.sequence.saturating_add(1) };
     let found = past.changes(key, Some(Cursor { place: beyond, near }), 1).await?.items.into_iter().next();
     Ok(found.filter(|found| found.version == at.version))
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::Level;
 use super::chain;
-use super::record::{Before, Head, NO_HASH, Place, Record, Way};
+use super::record::{Before, Head, NO_HASH, Record, RecordId, Way};
 use crate::entry::{ChainEnd, Entry};
 use crate::error::{Conflict, Error, Result};
 use crate::key::Key;
@@ -16,7 +16,7 @@ use crate::version::Version;
 /// A write and its record, complete but for the version.
 pub(crate) struct Draft {
     pub key: Key,
-    pub place: Place,
+    pub place: RecordId,
     pub before: Option<Arc<Entry>>,
     /// The object and its stored bytes; `None` for a deletion.
     pub after: Option<(Head, Bytes)>,
@@ -85,7 +85,7 @@ impl Draft {
             hash: NO_HASH,
             gap: None,
         };
-        let place = Place::of(&chain);
+        let place = RecordId::of(&chain);
         let mut head = Head {
             version: Version::ZERO,
             uid: put.uid,
@@ -104,7 +104,7 @@ impl Draft {
     }
 
     fn delete(key: Key, before: &Arc<Entry>, author: &Author, verb: &str, time: u64) -> Draft {
-        let place = Place { born: before.chain.born, sequence: before.chain.sequence + 1 };
+        let place = RecordId { born: before.chain.born, sequence: before.chain.sequence + 1 };
         // The end of an object is worth as much as the most that was kept of it.
         let level = if before.chain.hash == NO_HASH { Level::None } else { Level::Full };
         let mut record = Record {

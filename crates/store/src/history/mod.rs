@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::deeds::{ChangeAt, Deed, DeedMark, DeedPlace, Done};
 
-use self::record::Place;
+use self::record::RecordId;
 use crate::entry::{Entry, Uid};
 use crate::key::Key;
 use crate::version::{Revision, Version};
@@ -102,14 +102,14 @@ pub struct Changes {
 /// Where a page of changes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cursor {
-    pub(crate) place: Place,
+    pub(crate) place: RecordId,
     /// A record of the same life at this place or not far after it, that holds a whole object: an engine that finds
     /// records only by following one to the next starts there. Zero where none is known; it may be gone, too.
     pub(crate) near: Version,
 }
 
-impl From<Place> for Cursor {
-    fn from(place: Place) -> Cursor {
+impl From<RecordId> for Cursor {
+    fn from(place: RecordId) -> Cursor {
         Cursor { place, near: Version::ZERO }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::archive::{Archive, LogEntry, Mark, Order, RowId};
-use super::record::{Place, Record};
+use super::record::{Record, RecordId};
 use super::{At, Change, Changes, Cursor, DeedPlace, Touched, horizon};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
@@ -251,7 +251,7 @@ impl Past<'_> {
     async fn after(
         &self,
         key: &Key,
-        place: Place,
+        place: RecordId,
         record: &Record,
         near: Version,
     ) -> Result<Option<Arc<Entry>>> {
@@ -282,7 +282,7 @@ impl Past<'_> {
     }
 
     /// The records of one life after a place, oldest first, up to the first that holds a whole object.
-    async fn newer(&self, key: &Key, from: Cursor) -> Result<Vec<(Place, Record)>> {
+    async fn newer(&self, key: &Key, from: Cursor) -> Result<Vec<(RecordId, Record)>> {
         let mut newer = Vec::new();
         let mut beyond = from;
         loop {
@@ -321,7 +321,7 @@ fn is_whole(record: &Record) -> bool {
     record.before.as_ref().is_some_and(|before| before.body.is_whole())
 }
 
-fn tell(place: Place, record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
+fn tell(place: RecordId, record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
     Change {
         version: record.version,
         place: DeedPlace { born: place.born, sequence: place.sequence },

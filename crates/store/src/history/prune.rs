@@ -2,7 +2,7 @@
 
 use super::archive::{Edit, Filed};
 use super::chain;
-use super::record::{Before, Gap, Hash, Place, Record};
+use super::record::{Before, Gap, Hash, Record, RecordId};
 use crate::error::Result;
 use crate::key::Key;
 use crate::sign::{PublicKey, SigningKey};
@@ -15,7 +15,7 @@ const DOMAIN: &str = "groundplane gap 1";
 /// The newest record of a life is dropped only with the whole life.
 pub(crate) fn prune(
     key: &Key,
-    life: &[(Place, Record)],
+    life: &[(RecordId, Record)],
     dropped: &[bool],
     signing: &SigningKey,
 ) -> Result<Vec<Edit>> {
@@ -34,16 +34,16 @@ pub(crate) fn prune(
 }
 
 /// Whether the gap before this record is one that a holder of the key made.
-pub(crate) fn vouched(key: &Key, place: Place, record: &Record, gap: &Gap, signers: &[PublicKey]) -> bool {
+pub(crate) fn vouched(key: &Key, place: RecordId, record: &Record, gap: &Gap, signers: &[PublicKey]) -> bool {
     let message = message(key, place, gap.first, &gap.previous, &record.previous);
     signers.iter().any(|signer| signer.verify(DOMAIN, &message, &gap.signature))
 }
 
 fn mend(
     key: &Key,
-    place: Place,
+    place: RecordId,
     record: &Record,
-    run: &[(Place, Record)],
+    run: &[(RecordId, Record)],
     from_the_start: bool,
     signing: &SigningKey,
 ) -> Result<Record> {
@@ -68,7 +68,7 @@ fn mend(
     Ok(mended)
 }
 
-fn message(key: &Key, place: Place, first: u32, previous: &Hash, last: &Hash) -> Vec<u8> {
+fn message(key: &Key, place: RecordId, first: u32, previous: &Hash, last: &Hash) -> Vec<u8> {
     let mut message = Vec::with_capacity(128);
     message.extend_from_slice(&chain::digest(key.as_bytes()));
     message.extend_from_slice(&place.to_bytes());

@@ -18,14 +18,14 @@ pub(crate) const NO_HASH: Hash = [0; 32];
 
 /// Which record of a key: sorts by life, then by change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct RecordId {
     pub(crate) born: u64,
     pub(crate) sequence: u32,
 }
 
-impl Place {
-    pub(crate) fn of(chain: &ChainEnd) -> Place {
-        Place { born: chain.born, sequence: chain.sequence }
+impl RecordId {
+    pub(crate) fn of(chain: &ChainEnd) -> RecordId {
+        RecordId { born: chain.born, sequence: chain.sequence }
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 12] {
@@ -35,10 +35,10 @@ impl Place {
         bytes
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Place> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<RecordId> {
         let (born, sequence) = bytes.split_first_chunk::<8>()?;
         let sequence = sequence.try_into().ok()?;
-        Some(Place { born: u64::from_be_bytes(*born), sequence: u32::from_be_bytes(sequence) })
+        Some(RecordId { born: u64::from_be_bytes(*born), sequence: u32::from_be_bytes(sequence) })
     }
 }
 
@@ -276,7 +276,7 @@ impl Way {
 
 impl Before {
     /// The object before the change, given the bytes stored after it.
-    pub fn entry(&self, record: &Record, place: Place, newer: &[u8]) -> Result<Entry> {
+    pub fn entry(&self, record: &Record, place: RecordId, newer: &[u8]) -> Result<Entry> {
         let head = Head {
             version: self.version,
             uid: record.uid,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::{Archive, Edit, Mark, Order, Row, RowId};
 use super::checkpoint;
 use super::prune::prune;
-use super::record::{Place, Record};
+use super::record::{Record, RecordId};
 use super::{Level, horizon};
 use crate::error::Result;
 use crate::key::Key;
@@ -242,7 +242,7 @@ impl Keeper<'_> {
             return Ok(0);
         }
         let mut edits = prune(key, &life, &dropped, self.signing)?;
-        let gone: Vec<&(Place, Record)> =
+        let gone: Vec<&(RecordId, Record)> =
             life.iter().zip(&dropped).filter(|(_, dropped)| **dropped).map(|(r, _)| r).collect();
         let first_kept = life.get(count).map_or(newest, |(_, record)| record);
         edits.extend(self.unlist(&gone).await?);
@@ -256,7 +256,7 @@ impl Keeper<'_> {
     }
 
     /// Takes the lines of these records out of the log.
-    async fn unlist(&self, gone: &[&(Place, Record)]) -> Result<Vec<Edit>> {
+    async fn unlist(&self, gone: &[&(RecordId, Record)]) -> Result<Vec<Edit>> {
         let mut rows: BTreeMap<RowId, Row> = BTreeMap::new();
         for (_, record) in gone {
             if let Some(found) = self.archive.row_of(record.time, record.version).await? {
@@ -268,9 +268,9 @@ impl Keeper<'_> {
         Ok(rows.into_values().map(edit).collect())
     }
 
-    async fn life(&self, key: &Key, born: u64) -> Result<Vec<(Place, Record)>> {
+    async fn life(&self, key: &Key, born: u64) -> Result<Vec<(RecordId, Record)>> {
         let mut life = Vec::new();
-        let mut beyond = Place { born, sequence: 0 };
+        let mut beyond = RecordId { born, sequence: 0 };
         loop {
             let step = self.archive.records(key, Some(beyond.into()), Order::OldestFirst, LIFE).await?;
             let more = step.len() == LIFE;

@@ -8,7 +8,7 @@ use super::archive::{Archive, Filed, LogEntry, whole_log};
 use super::chain;
 use super::checkpoint;
 use super::prune::vouched;
-use super::record::{Hash, Head, NO_HASH, Place};
+use super::record::{Hash, Head, NO_HASH, RecordId};
 use crate::backup::restore::RAISE;
 use crate::entry::Entry;
 use crate::error::Result;
@@ -75,7 +75,7 @@ struct Verifier<'a> {
     signers: &'a [PublicKey],
     report: Report,
     /// Lines of the log whose record was not seen yet.
-    log: HashMap<(Key, Place), LogEntry>,
+    log: HashMap<(Key, RecordId), LogEntry>,
     /// Objects of which no record was seen yet.
     unseen: BTreeSet<Key>,
 }
@@ -83,7 +83,7 @@ struct Verifier<'a> {
 /// The end of the newest life of a key.
 struct End {
     hash: Hash,
-    place: Place,
+    place: RecordId,
     deleted: bool,
 }
 
@@ -146,7 +146,7 @@ impl Verifier<'_> {
 
     async fn chains(&mut self, archive: &dyn Archive) -> Result<()> {
         let mut life: Vec<Filed> = Vec::new();
-        let mut after: Option<(Key, Place)> = None;
+        let mut after: Option<(Key, RecordId)> = None;
         loop {
             let step = archive.all_records(after.as_ref().map(|(key, place)| (key, *place)), STEP).await?;
             let Some(last) = step.last() else { break };

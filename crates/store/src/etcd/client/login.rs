@@ -14,12 +14,12 @@ use super::{
 /// refuses it.
 pub(super) struct Session {
     login: Option<Login>,
-    token: Mutex<Known>,
+    token: Mutex<LoginState>,
 }
 
 pub(super) type Token = MetadataValue<Ascii>;
 
-enum Known {
+enum LoginState {
     Nothing,
     /// The cluster has passwords switched off.
     NotNeeded,
@@ -28,7 +28,7 @@ enum Known {
 
 impl Session {
     pub(super) fn new(login: Option<Login>) -> Self {
-        Self { login, token: Mutex::new(Known::Nothing) }
+        Self { login, token: Mutex::new(LoginState::Nothing) }
     }
 
     pub(super) fn has_login(&self) -> bool {
@@ -40,12 +40,12 @@ impl Session {
     pub(super) async fn token(&self, channel: &Channel) -> Result<Option<Token>, Status> {
         let Some(login) = &self.login else { return Ok(None) };
         let mut known = self.token.lock().await;
-        if let Known::Nothing = *known {
+        if let LoginState::Nothing = *known {
             *known = log_in(login, channel).await?;
         }
         match &*known {
-            Known::Token(token) => Ok(Some(token.clone())),
-            Known::Nothing | Known::NotNeeded => Ok(None),
+            LoginState::Token(token) => Ok(Some(token.clone())),
+            LoginState::Nothing | LoginState::NotNeeded => Ok(None),
         }
     }
 
@@ -53,24 +53,24 @@ impl Session {
     pub(super) async fn forget(&self, refused: Option<&Token>) {
         let mut known = self.token.lock().await;
         let is_refused = match (&*known, refused) {
-            (Known::Token(token), Some(refused)) => token == refused,
-            (Known::NotNeeded, None) => true,
+            (LoginState::Token(token), Some(refused)) => token == refused,
+            (LoginState::NotNeeded, None) => true,
             _ => false,
         };
         if is_refused {
-            *known = Known::Nothing;
+            *known = LoginState::Nothing;
         }
     }
 }
 
-async fn log_in(login: &Login, channel: &Channel) -> Result<Known, Status> {
+async fn log_in(login: &Login, channel: &Channel) -> Result<LoginState, Status> {
     let request = AuthenticateRequest { name: login.user.clone(), password: login.password.to_string() };
     match AuthClient::new(channel.clone()).authenticate(request).await {
         Ok(response) => {
             let mut token = MetadataValue::try_from(response.into_inner().token)
                 .map_err(|_| Status::internal("failed to decode the token: it is not plain ASCII"))?;
             token.set_sensitive(true);
-            Ok(Known::Token(token))
+            Ok(LoginState::Token(token))
         }
         Err(status)
             if status.code() == Code::FailedPrecondition && status.message().contains("not enabled") =>
@@ -79,7 +79,7 @@ async fn log_in(login: &Login, channel: &Channel) -> Result<Known, Status> {
                 user = login.user,
                 "etcd has passwords switched off: everyone who reaches it may write"
             );
-            Ok(Known::NotNeeded)
+            Ok(LoginState::NotNeeded)
         }
         Err(status) => Err(status),
     }

@@ -12,7 +12,7 @@ use super::super::client::wire::KeyValue;
 use super::super::layout::{delete, put, under};
 use super::{Ground, behind_its_back, key, write};
 use crate::history::archive::{Archive, Order, Row};
-use crate::history::record::{Place, Record, Way};
+use crate::history::record::{Record, RecordId, Way};
 use crate::store::Store;
 
 /// A store with five changes of each of two objects, all covered by a checkpoint.
@@ -41,11 +41,11 @@ fn archive(store: &Etcd) -> &dyn Archive {
 }
 
 /// The records of one object, oldest first, each with its revision.
-async fn records(store: &Etcd, name: &str) -> Vec<(Place, Record)> {
+async fn records(store: &Etcd, name: &str) -> Vec<(RecordId, Record)> {
     archive(store).records(&key(name), None, Order::OldestFirst, 100).await.unwrap()
 }
 
-async fn forge(store: &Etcd, name: &str, place: Place, record: &Record) {
+async fn forge(store: &Etcd, name: &str, place: RecordId, record: &Record) {
     let at = store.shared.layout.record(&key(name), place);
     behind_its_back(store, vec![put(at, postcard::to_stdvec(record).unwrap())]).await;
 }
