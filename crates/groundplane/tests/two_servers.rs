@@ -221,6 +221,33 @@ async fn when_one_is_killed_watches_go_on_at_the_other_and_so_does_the_work() {
     eprintln!("the work went on after {:?}", begun.elapsed());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_stops_hands_its_controllers_over() {
+    let Some(Pair { second, first, cluster: _cluster, folder: _folder }) = pair() else { return };
+    let (going, staying) = (first.client(), second.client());
+    until("the first runs the controllers", async || active(&going).await >= ELECTED).await;
+    assert!(active(&staying).await < ELECTED, "one server runs each controller");
+    let begun = Instant::now();
+    assert!(first.stop().unwrap().success());
+    until("the second runs them", async || active(&staying).await >= ELECTED).await;
+    let (took, lasts) = (begun.elapsed(), Duration::from_secs(6));
+    assert!(took < lasts, "{took:?}: the leases were not given back, they ran out");
+}
+
+/// Controllers that run on one server at a time.
+const ELECTED: usize = 9;
+
+/// How many controllers work in a server.
+async fn active(client: &Client) -> usize {
+    let list = client.get("/apis/groundplane.dev/v1alpha1/controllers").await.unwrap().json();
+    let items = list["items"].as_array().unwrap().iter();
+    items
+        .filter(|item| {
+            item["metadata"]["name"] != "definition-controller" && item["status"]["active"] == true
+        })
+        .count()
+}
+
 async fn make(client: &Client, number: usize) {
     let map = json!({"metadata": {"name": format!("map-{number}")}});
     assert_eq!(client.post(MAPS, &map).await.unwrap().code, 201);
