@@ -1,4 +1,4 @@
-//! Controllers: they keep the content of the store as it should be.
+//! Controllers: control loops that bring objects to their desired state.
 //!
 //! A controller is shown every change, adds the keys that it has to look at to a queue, and brings each to where it should
 //! be. With several servers on one store, one at a time runs each controller; its writes land only while it holds the

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything is as it should be.
+    /// The object is in its desired state.
     Succeeded,
     /// An error, such as a conflict or an unreachable endpoint.
     Failed,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::queue::Queue;
 use crate::stats::{Outcome, Stats};
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What an attempt comes to when it succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The object is as it should be, until something it depends on changes.
+    /// The object is in its desired state, until something that it depends on changes.
     Done,
     /// The object is to be looked at again after a pause.
     After(Duration),
@@ -82,7 +83,7 @@ pub async fn run<K>(
 ) where
     K: Eq + Hash + Clone + fmt::Display + Send + Sync + 'static,
 {
-    let mut workers = JoinSet::new();
+    let (mut workers, left) = (JoinSet::new(), TaskTracker::new());
     for _ in 0..settings.workers {
         let worker = Worker {
             queue: queue.clone(),
@@ -90,10 +91,13 @@ pub async fn run<K>(
             attempt: attempt.clone(),
             stats: stats.clone(),
             stop: stop.clone(),
+            left: left.clone(),
         };
         workers.spawn(worker.run());
     }
     while workers.join_next().await.is_some() {}
+    left.close();
+    left.wait().await;
 }
 
 struct Worker<K> {
@@ -102,6 +106,8 @@ struct Worker<K> {
     attempt: Attempt<K>,
     stats: Arc<Stats>,
     stop: CancellationToken,
+    /// Attempts that could not be cancelled at their deadline and still run.
+    left: TaskTracker,
 }
 
 impl<K: Eq + Hash + Clone + fmt::Display + Send + Sync + 'static> Worker<K> {
@@ -130,17 +136,20 @@ impl<K: Eq + Hash + Clone + fmt::Display + Send + Sync + 'static> Worker<K> {
             () = self.stop.cancelled() => Ended::Stopped,
         };
         match ended {
-            Ended::TimedOut | Ended::Stopped => {
+            Ended::Stopped => {
+                task.abort();
+                // Another server may take over after this: nothing may run here then, not even what can't be cancelled.
+                let _ = task.await;
+                return false;
+            }
+            Ended::TimedOut => {
                 task.abort();
                 if tokio::time::timeout(PATIENCE, &mut task).await.is_err() {
                     self.leave(key, task, begun);
-                    return !matches!(ended, Ended::Stopped);
+                    return true;
                 }
             }
             _ => {}
-        }
-        if matches!(ended, Ended::Stopped) {
-            return false;
         }
         self.finish(&key, ended, begun);
         true
@@ -176,7 +185,7 @@ impl<K: Eq + Hash + Clone + fmt::Display + Send + Sync + 'static> Worker<K> {
         tracing::error!(controller, object = %key, "an attempt blocks its thread and can't be cancelled");
         self.stats.attempted(Outcome::TimedOut, begun.elapsed());
         let (queue, deadline) = (self.queue.clone(), self.settings.deadline);
-        tokio::spawn(async move {
+        self.left.spawn(async move {
             let _ = task.await;
             queue.failed(&key, &format!("took longer than {deadline:?} and could not be cancelled"));
         });
@@ -275,6 +284,24 @@ mod tests {
         running.stop.cancel();
         tokio::time::timeout(Duration::from_millis(100), running.workers).await.unwrap().unwrap();
     }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn stopping_waits_even_for_an_attempt_that_blocks_its_thread() {
+        let running = start(|_, _| {
+            std::thread::sleep(Duration::from_millis(300));
+            ENDED.fetch_add(1, Ordering::SeqCst);
+            Ok(Next::Done)
+        });
+        running.queue.add("blocks");
+        while running.attempts.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        running.stop.cancel();
+        running.workers.await.unwrap();
+        assert_eq!(ENDED.load(Ordering::SeqCst), 1, "nothing may run once the workers have ended");
+    }
+
+    static ENDED: AtomicU32 = AtomicU32::new(0);
 
     #[tokio::test(start_paused = true)]
     async fn a_requested_look_comes_at_its_time() {
