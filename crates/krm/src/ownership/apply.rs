@@ -126,7 +126,8 @@ impl Application<'_> {
         Ok((object, managers))
     }
 
-    /// `groundplane apply` takes over what other commands of the same user own.
+    /// `groundplane apply` takes over the fields that other commands of ours and of kubectl wrote. Field managers name
+    /// tools, not users, as in Kubernetes.
     fn run_for_groundplane(
         &self,
         mut managers: Managers,
@@ -136,7 +137,7 @@ impl Application<'_> {
         let endpoint = self.endpoint;
         let identity =
             Identity::new(applier.manager, Operation::Apply, endpoint.api_version, endpoint.subresource);
-        // What is not of the type is told by the run.
+        // `run` reports what does not match the type.
         if validate(self.ty, self.applied, Duplicates::Refused).is_ok() {
             let fields = fields_of(self.ty, self.applied);
             command_line::take_over(&mut managers, &identity, &fields, self.live);
