@@ -22,6 +22,13 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// An import with controllers at work, and a controller in the control planes of many projects.
+    #[command(disable_help_flag = true)]
+    Controllers {
+        /// Handed on to the bench as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Compiling, validating and comparing the design of a large site.
     #[command(disable_help_flag = true)]
     Design {
@@ -43,6 +50,13 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Metered creates, claims that wait, subnets, and projects with their grants, on a running server.
+    #[command(disable_help_flag = true)]
+    Quota {
+        /// Handed on to the bench as they are; `--check` fails when a floor is missed.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// History, reads of the past, plans and planes of a running server.
     #[command(disable_help_flag = true)]
     Time {
@@ -55,12 +69,14 @@ pub enum What {
 pub fn run(what: &What) -> Result<(), Failure> {
     match what {
         What::Api { args } => bench("groundplane", "api", args),
+        What::Controllers { args } => bench("groundplane", "controllers", args),
         What::Design { args } => bench("design", "design", args),
         What::Inventory { args } => bench("groundplane", "inventory", args),
         What::Platform { args } => {
             bench("platform", "platform", args)?;
             bench("groundplane", "tenants", args)
         }
+        What::Quota { args } => bench("groundplane", "quota", args),
         What::Store { args } => bench("store", "store", args),
         What::Time { args } => bench("groundplane", "time", args),
     }

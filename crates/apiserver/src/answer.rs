@@ -5,26 +5,40 @@ pub mod list;
 pub mod object;
 pub mod table;
 
-use std::convert::Infallible;
-
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Empty, Full};
 use krm::status::Status;
 
 use crate::call::Call;
 use crate::request::accept::{Accept, Media};
 
 /// The body of an answer.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+pub type Body = UnsyncBoxBody<Bytes, Aborted>;
 /// An answer.
 pub type Answer = Response<Body>;
 
+/// Why an answer ends before it is complete. The client sees that it was cut off: over HTTP/2 the stream is reset, over
+/// HTTP/1.1 the connection is closed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the response was aborted: {0}")]
+pub struct Aborted(pub String);
+
+/// A body of these bytes.
+pub fn whole(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body without bytes.
+pub fn empty() -> Body {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
 /// An answer of these bytes.
 pub fn bytes(code: u16, content_type: &'static str, bytes: impl Into<Bytes>) -> Answer {
-    stream(code, content_type, Full::new(bytes.into()).boxed_unsync())
+    stream(code, content_type, whole(bytes))
 }
 
 /// An answer whose bytes come as they are made.
@@ -36,6 +50,24 @@ pub fn stream(code: u16, content_type: &'static str, body: Body) -> Answer {
     // Answers change from one moment to the next, and some are secret.
     headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     answer
+}
+
+/// How many bytes of text are gathered before they are sent.
+const PIECE: usize = 64 << 10;
+
+/// Text that is made while it is sent: the next part is made when the one before was taken.
+pub fn pieces(mut parts: impl Iterator<Item = String> + Send + 'static) -> Body {
+    let chunks = std::iter::from_fn(move || {
+        let mut chunk = parts.next()?;
+        while chunk.len() < PIECE {
+            match parts.next() {
+                Some(part) => chunk.push_str(&part),
+                None => break,
+            }
+        }
+        Some(Ok::<_, Aborted>(http_body::Frame::data(Bytes::from(chunk))))
+    });
+    http_body_util::StreamBody::new(futures_util::stream::iter(chunks)).boxed_unsync()
 }
 
 /// JSON.
@@ -77,7 +109,7 @@ pub async fn kept(answer: Answer, note: impl FnOnce(&Bytes)) -> Answer {
     let (head, body) = answer.into_parts();
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     note(&bytes);
-    Response::from_parts(head, Full::new(bytes).boxed_unsync())
+    Response::from_parts(head, whole(bytes))
 }
 
 /// The Go type that holds a kind, as messages name it; `open` is the one for kinds that are no Go types.

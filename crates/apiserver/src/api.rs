@@ -2,21 +2,30 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use krm::status::Status;
 use krm::time::Moment;
+use reconcile::backoff::Backoff;
+use reconcile::feature::FeatureGates;
 use store::{Entry, Key, Revision, Store, Version};
 use tokio::task::JoinHandle;
 
-use crate::authz::AuthorizerPlugin;
 use crate::catalog::Kinds;
 use crate::controllers::running::Controllers;
 use crate::followers::Followers;
+use crate::read::answers::KeptAnswers;
 use crate::read::parsed::ParsedObjects;
 use crate::read::shown::Shown;
 use crate::rights::Rights;
+use crate::server_module::Plugins;
+use crate::write;
+
+/// The first pauses of the back-off are made for events in one process; a store is left alone for longer: 160 ms at first.
+const FIRST_PAUSE: u32 = 5;
+/// The pauses grow up to ten seconds.
+const LONGEST_PAUSE: u32 = 7;
 
 /// What all requests share.
 #[derive(Clone)]
@@ -29,32 +38,36 @@ struct Shared {
     is_following: AtomicBool,
     shown: Shown,
     parsed: ParsedObjects,
+    answers: KeptAnswers,
     controllers: Controllers,
     key_files: OnceLock<Vec<store::KeyNote>>,
+    gates: OnceLock<FeatureGates>,
 }
 
 impl Api {
     /// A server on this store, whose model must be [`crate::index::Index`] over the same kinds. It knows all that is
     /// there, and the task that comes with it keeps it so until the store is closed.
     pub async fn start(store: Arc<dyn Store>, kinds: Arc<Kinds>) -> store::Result<(Api, JoinHandle<()>)> {
-        Api::start_beside(store, kinds, Vec::new()).await
+        Api::start_beside(store, kinds, Plugins::default()).await
     }
 
-    /// The same with others who decide beside RBAC.
+    /// The same with plugins of modules.
     pub async fn start_beside(
         store: Arc<dyn Store>,
         kinds: Arc<Kinds>,
-        plugins: Vec<Arc<dyn AuthorizerPlugin>>,
+        plugins: Plugins,
     ) -> store::Result<(Api, JoinHandle<()>)> {
         let api = Api(Arc::new(Shared {
             store,
             kinds,
-            followers: Followers::with(Rights::with_plugins(plugins)),
+            followers: Followers::with(Rights::with_plugins(plugins.authorizers), plugins.effects),
             is_following: AtomicBool::new(true),
             shown: Shown::default(),
             parsed: ParsedObjects::default(),
+            answers: KeptAnswers::default(),
             controllers: Controllers::default(),
             key_files: OnceLock::new(),
+            gates: OnceLock::new(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -77,18 +90,48 @@ impl Api {
                     tracing::warn!(%error, "lost the watch on the store; reloading custom resource definitions and access rules")
                 }
             }
-            let Ok(snapshot) = self.store().current().await else { return };
-            self.0.followers.load(self, &snapshot).await;
-            watch = match self.store().watch(b"", snapshot.version()) {
-                Ok(watch) => watch,
-                Err(_) => return,
+            let Some(resumed) = self.resumed().await else { return };
+            watch = resumed;
+        }
+    }
+
+    /// Reads everything anew and watches from there, however long the store can't be read; `None` once it is closed. A server
+    /// that stopped following would decide by outdated definitions and permissions for ever.
+    async fn resumed(&self) -> Option<store::Watch> {
+        let (pauses, mut attempts) = (Backoff::without_jitter(), 0);
+        loop {
+            let watch = match self.store().current().await {
+                Ok(snapshot) => {
+                    self.0.followers.load(self, &snapshot).await;
+                    self.store().watch(b"", snapshot.version())
+                }
+                Err(error) => Err(error),
             };
+            match watch {
+                Ok(watch) => return Some(watch),
+                Err(store::Error::Closed) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "can't read the store to follow it again; trying again");
+                }
+            }
+            attempts += 1;
+            tokio::time::sleep(pauses.pause(FIRST_PAUSE + attempts.min(LONGEST_PAUSE))).await;
         }
     }
 
     /// Says which key files the server has besides those of the store. Backups name them.
     pub fn name_key_files(&self, files: Vec<store::KeyNote>) {
         let _ = self.0.key_files.set(files);
+    }
+
+    /// Says which feature gates the server has, and which are open.
+    pub fn set_feature_gates(&self, gates: FeatureGates) {
+        let _ = self.0.gates.set(gates);
+    }
+
+    /// The feature gates of the server.
+    pub fn feature_gates(&self) -> FeatureGates {
+        self.0.gates.get().cloned().unwrap_or_default()
     }
 
     /// The key files that the server has besides those of the store.
@@ -121,6 +164,11 @@ impl Api {
         &self.0.parsed
     }
 
+    /// What answers have computed last.
+    pub fn answers(&self) -> &KeptAnswers {
+        &self.0.answers
+    }
+
     /// Whether definitions and rights are still followed.
     pub fn is_following(&self) -> bool {
         self.0.is_following.load(Ordering::Relaxed)
@@ -133,9 +181,17 @@ impl Api {
 
     /// Waits until a change of a definition or of rights counts here, so that it holds on the next request.
     pub async fn settle(&self, group: &str, revision: Revision) {
-        if self.0.followers.follows(group) || group == crate::planes::GROUP {
+        if self.0.followers.follows(group) || self.kinds().has_planes(group) {
             self.0.followers.caught_up(revision.end()).await;
         }
+    }
+
+    /// Whether the server keeps any of these in mind, so that whoever wrote them has to wait until they count.
+    pub fn follows_any<'a>(&self, mut keys: impl Iterator<Item = &'a Key>) -> bool {
+        keys.any(|key| {
+            let group = crate::keys::parts(key).map(|parts| parts.group);
+            group.is_some_and(|group| self.0.followers.follows(group) || self.kinds().has_planes(group))
+        })
     }
 
     /// Waits until everything up to a version counts here.
@@ -158,13 +214,27 @@ impl Api {
         self.0.store.reveal(key, entry).map_err(|error| store_failure(&error))
     }
 
-    /// What time it is.
+    /// What time it is, by the clock of the store's environment.
     pub fn now(&self) -> Moment {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = Duration::from_micros(self.store().environment().clock.now());
         Moment {
             seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
             nanoseconds: since.subsec_nanos(),
         }
+    }
+
+    /// Random bytes of the store's environment: those of the operating system, except in a simulation.
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        // Without randomness nothing else works either; what is left unset is at worst not unique, which the store
+        // notices.
+        let _ = self.store().environment().randomness.fill(&mut bytes);
+        bytes
+    }
+
+    /// A new identity: a random UUID.
+    pub fn new_uid(&self) -> String {
+        write::uuid(self.random())
     }
 }
 

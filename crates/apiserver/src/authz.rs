@@ -6,16 +6,18 @@ mod authorizer_plugin;
 mod bootstrap;
 mod coverage;
 mod escalation;
+mod extent;
 mod grants;
 mod rbac;
 mod roles;
 mod rule;
 
-pub use attributes::Attributes;
+pub use attributes::{Attributes, OwnedAttributes};
 pub use authorizer_plugin::{AuthorizerPlugin, Explained, Only, Standing};
 pub use bootstrap::{bootstrap_objects, reconciled, with_updates};
 pub use escalation::check_escalation;
-pub use rbac::{Rbac, RbacKey, RbacKind};
+pub use extent::Extent;
+pub use rbac::{Rbac, RbacKey, RbacKind, by_compiled_role};
 pub use rule::Rule;
 
 use crate::identity::Identity;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krm::Object;
 use krm::kind::{Address, Kind, Version};
 use krm::status::Status;
-use store::{Author, Fence, Key};
+use store::{Author, Fence, Key, Uid};
 
 use crate::api::Api;
 use crate::authz::{Attributes, Only, REVEAL};
@@ -14,7 +14,10 @@ use crate::conversion::Conversions;
 use crate::identity::Identity;
 use crate::keys::{self, Parts};
 use crate::plane::Plane;
+use crate::planes;
+use crate::read::all_planes;
 use crate::secrets::{self, tokens::Tokens};
+use crate::write::fence::HeldLease;
 
 /// Who asks what of which objects.
 #[derive(Clone)]
@@ -23,6 +26,9 @@ pub struct Call {
     pub api: Api,
     /// The plane it is made in.
     pub plane: Plane,
+    /// The life of the project whose plane it is, as it was when the call was admitted; nothing in the root, or where
+    /// there is no such project.
+    pub project: Option<Uid>,
     /// The kinds of that plane when it was made.
     pub catalog: Arc<Catalog>,
     /// The kind it is about.
@@ -37,6 +43,8 @@ pub struct Call {
     pub subresource: String,
     /// Who makes it.
     pub who: Identity,
+    /// Who was authenticated, where they act as somebody else.
+    pub really: Option<Identity>,
     /// The program that makes it, as it calls itself.
     pub agent: String,
     /// Why a change is made.
@@ -49,6 +57,14 @@ pub struct Call {
     pub tokens: Tokens,
     /// The lease without which a change must not land.
     pub fence: Option<Fence>,
+    /// The lease that the request names, without which a change must not land.
+    pub held: Option<Arc<HeldLease>>,
+    /// Whether it is about the objects of all planes; only in the root.
+    pub all_planes: bool,
+    /// How many effects led to it; of a request none.
+    pub depth: u8,
+    /// The request whose effects led to this call: its user gets the errors.
+    pub asker: Option<Arc<Call>>,
     /// What a webhook has made of objects for this request; the server's own work never waits for one.
     pub conversions: Option<Arc<Conversions>>,
 }
@@ -101,6 +117,9 @@ impl Call {
 
     /// The beginning of the keys of the collection.
     pub fn prefix(&self) -> String {
+        if self.all_planes {
+            return String::new();
+        }
         let (group, plural) = self.kept();
         match self.namespace.is_empty() {
             true => keys::of_kind(&self.plane, group, plural),
@@ -116,11 +135,17 @@ impl Call {
 
     /// Whether who makes it may do something to objects of its kind; an error is the refusal.
     pub fn may(&self, verb: &str, name: &str) -> Result<(), Status> {
+        self.may_with(verb, "", name)
+    }
+
+    /// The same for a subresource.
+    pub fn may_with(&self, verb: &str, subresource: &str, name: &str) -> Result<(), Status> {
         let attributes = Attributes {
             verb,
             group: &self.kind.group,
             version: &self.version().name,
             resource: &self.kind.names.plural,
+            subresource,
             namespace: &self.namespace,
             name,
             ..Attributes::default()
@@ -129,6 +154,27 @@ impl Call {
         match decision.allowed {
             true => Ok(()),
             false => Err(attributes.forbidden(&self.who, &decision.reason)),
+        }
+    }
+
+    /// Whether who makes it may read the object; an error is what reading it would be answered with. To whoever may read a part
+    /// of the collection, what is not in it does not exist.
+    pub fn may_get(&self) -> Result<(), Status> {
+        let refused = match self.may("get", &self.name) {
+            Ok(()) => return Ok(()),
+            Err(refused) => refused,
+        };
+        let list = Attributes {
+            verb: "list",
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            namespace: &self.namespace,
+            ..Attributes::default()
+        };
+        match self.api.followers().rights.some_of(&self.plane, &self.who, &list) {
+            Some(_) => Err(self.not_found()),
+            None => Err(refused),
         }
     }
 
@@ -158,6 +204,9 @@ impl Call {
 
     /// Whether a watch of the collection may go on; an error is why not.
     pub fn may_watch(&self) -> Result<(), Status> {
+        if self.all_planes {
+            return self.may_in_all_planes();
+        }
         let refused = match self.may("watch", &self.name) {
             Ok(()) => return Ok(()),
             Err(refused) => refused,
@@ -177,11 +226,41 @@ impl Call {
         }
     }
 
+    fn may_in_all_planes(&self) -> Result<(), Status> {
+        let what = Attributes {
+            verb: all_planes::VERB,
+            group: &self.kind.group,
+            version: &self.version().name,
+            resource: &self.kind.names.plural,
+            subresource: all_planes::SUBRESOURCE,
+            namespace: &self.namespace,
+            ..Attributes::default()
+        };
+        let decision = self.api.followers().rights.decide(&self.plane, &self.who, &what);
+        match decision.allowed {
+            true => Ok(()),
+            false => Err(what.forbidden(&self.who, &decision.reason)),
+        }
+    }
+
     /// Whether who makes it may see an object of any kind of the plane, for answers that tell of others.
     pub fn may_see(&self, at: &Address) -> bool {
         let what =
             Attributes::resource("get", &at.group, &at.plural).in_namespace(&at.namespace).named(&at.name);
         self.api.followers().rights.decide(&self.plane, &self.who, &what).allowed
+    }
+
+    /// The same for an object of any plane. In another plane than the call's own, a service account is nobody: its name
+    /// may be that of another there. And whoever acts as somebody else sees no more than both may.
+    pub fn may_see_in(&self, plane: &Plane, at: &Address) -> bool {
+        if *plane == self.plane {
+            return self.may_see(at);
+        }
+        let what =
+            Attributes::resource("get", &at.group, &at.plural).in_namespace(&at.namespace).named(&at.name);
+        let rights = &self.api.followers().rights;
+        let mut all = std::iter::once(&self.who).chain(&self.really);
+        all.all(|who| !planes::is_of_one_plane(who) && rights.decide(plane, who, &what).allowed)
     }
 
     /// Whether the values of a secret are left out of what is shown of it.

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use krm::kind::{Kind, Planes};
+use krm::Object;
+use krm::kind::{Bucket, Kind, Mistakes, Planes};
 use krm::sparse::Sparse;
+use store::Key;
 
 use crate::keys;
-use crate::plane::Plane;
+use crate::plane::{Plane, PlaneKind};
 use crate::retention::Policies;
 
 /// The kinds of one plane at one moment.
@@ -17,6 +19,7 @@ pub struct Catalog {
     /// By group and plural, groups in the order in which discovery lists them.
     kinds: BTreeMap<(String, String), Arc<Kind>>,
     by_kind: HashMap<(String, String), Arc<Kind>>,
+    priorities: Arc<HashMap<String, i32>>,
     /// Changes with every change of the catalog.
     pub edition: u64,
 }
@@ -31,6 +34,16 @@ impl Catalog {
             catalog.kinds.insert((kind.group.clone(), kind.names.plural.clone()), kind);
         }
         catalog
+    }
+
+    /// The same, whose groups have these priorities.
+    fn with_priorities(self, priorities: &Arc<HashMap<String, i32>>) -> Catalog {
+        Catalog { priorities: priorities.clone(), ..self }
+    }
+
+    /// The priority of a group: where a plural exists in several, clients take the one that discovery lists first.
+    pub fn priority(&self, group: &str) -> i32 {
+        self.priorities.get(group).copied().unwrap_or(0)
     }
 
     /// A kind by its group and plural.
@@ -70,6 +83,10 @@ pub struct Kinds {
     defined: ArcSwap<HashMap<String, Arc<FoundBy>>>,
     /// What every object is found by.
     anything: Arc<FoundBy>,
+    /// The priority of each group that has one.
+    priorities: Arc<HashMap<String, i32>>,
+    /// The kind whose objects have control planes.
+    planes: Option<PlaneKind>,
     /// How long the past of each is kept.
     pub retention: Policies,
 }
@@ -94,24 +111,58 @@ impl FoundBy {
 }
 
 impl Kinds {
-    /// The kinds that ship.
-    pub fn new(built_in: Vec<Kind>) -> Kinds {
-        let built_in: Vec<Arc<Kind>> = built_in.into_iter().map(Arc::new).collect();
-        let of = |plane: Planes| {
-            let served =
-                built_in.iter().filter(move |kind| kind.planes == plane || kind.planes == Planes::Both);
-            Catalog::new(served.cloned(), 1)
-        };
-        Kinds {
-            root: ArcSwap::from_pointee(of(Planes::Root)),
-            project: Arc::new(of(Planes::Project)),
+    /// The kinds that ship. An error names what their declarations say that doesn't exist.
+    pub fn new(built_in: Vec<Kind>) -> Result<Kinds, Mistakes> {
+        Kinds::shared(built_in.into_iter().map(Arc::new).collect())
+    }
+
+    /// The kinds that ship, which other servers of this process may have as well.
+    pub fn shared(built_in: Vec<Arc<Kind>>) -> Result<Kinds, Mistakes> {
+        krm::kind::check(&built_in)?;
+        Ok(Kinds {
+            root: ArcSwap::from_pointee(served_in(&built_in, Planes::Root)),
+            project: Arc::new(served_in(&built_in, Planes::Project)),
             projects: ArcSwap::default(),
             shipped: built_in.iter().map(shipped).collect(),
             defined: ArcSwap::default(),
             anything: Arc::new(FoundBy::fields(Vec::new())),
+            priorities: Arc::default(),
+            planes: None,
             retention: Policies::default(),
             built_in,
+        })
+    }
+
+    /// The same, where the objects of a kind have control planes.
+    pub fn with_planes(self, planes: Option<PlaneKind>) -> Kinds {
+        Kinds { planes, ..self }
+    }
+
+    /// The same, where discovery lists groups of a higher priority earlier. Those without one have 0.
+    pub fn with_priorities(self, priorities: impl IntoIterator<Item = (String, i32)>) -> Kinds {
+        let priorities = Arc::new(priorities.into_iter().collect());
+        let of = |plane| served_in(&self.built_in, plane).with_priorities(&priorities);
+        Kinds {
+            root: ArcSwap::from_pointee(of(Planes::Root)),
+            project: Arc::new(of(Planes::Project)),
+            priorities,
+            ..self
         }
+    }
+
+    /// The kind whose objects have control planes, if there is one.
+    pub fn planes(&self) -> Option<&PlaneKind> {
+        self.planes.as_ref()
+    }
+
+    /// Whether the kind whose objects have control planes is one of this group.
+    pub fn has_planes(&self, group: &str) -> bool {
+        self.planes.is_some_and(|planes| planes.group == group)
+    }
+
+    /// What all paths of a plane begin with; nothing for the root.
+    pub fn path_of(&self, plane: &Plane) -> String {
+        self.planes.map(|planes| planes.path(plane)).unwrap_or_default()
     }
 
     /// The catalog of a plane as it is now.
@@ -159,6 +210,28 @@ impl Kinds {
         (kind.planes == here || kind.planes == Planes::Both).then_some((kind, found_by))
     }
 
+    /// The kinds that ship.
+    pub fn built_in(&self) -> &[Arc<Kind>] {
+        &self.built_in
+    }
+
+    /// Whether any kind that ships declares a bucket.
+    pub fn declares(&self, bucket: Bucket) -> bool {
+        self.built_in.iter().any(|kind| kind.buckets.iter().any(|(declared, _)| *declared == bucket))
+    }
+
+    /// A stored object in the version in which objects of its kind are stored today. One that can't be converted stays as
+    /// it is: who reads it as its type finds that it can't be read.
+    pub fn in_storage_version(&self, key: &Key, object: Object) -> Object {
+        let kind = keys::kind(key).and_then(|of_kind| self.shipped(of_kind)).map(|(kind, _)| kind);
+        match kind.and_then(|kind| kind.conversion.as_ref()) {
+            Some(conversion) if !conversion.is_stored(&object) => {
+                conversion.to_stored(object.clone()).unwrap_or(object)
+            }
+            _ => object,
+        }
+    }
+
     /// What objects of a kind that users defined are found by, by the beginning of their keys.
     pub fn defined(&self, of_kind: &str) -> Arc<FoundBy> {
         self.defined.load().get(of_kind).unwrap_or(&self.anything).clone()
@@ -173,7 +246,8 @@ impl Kinds {
     pub fn define(&self, plane: &Plane, custom: Vec<Arc<Kind>>) {
         let here = if plane.is_root() { Planes::Root } else { Planes::Project };
         let served = self.built_in.iter().filter(|kind| kind.planes == here || kind.planes == Planes::Both);
-        let catalog = Catalog::new(served.cloned().chain(custom), self.of(plane).edition + 1);
+        let catalog = Catalog::new(served.cloned().chain(custom), self.of(plane).edition + 1)
+            .with_priorities(&self.priorities);
         if plane.is_root() {
             self.root.store(Arc::new(catalog));
             return;
@@ -185,6 +259,11 @@ impl Kinds {
             projects
         });
     }
+}
+
+fn served_in(kinds: &[Arc<Kind>], plane: Planes) -> Catalog {
+    let served = kinds.iter().filter(|kind| kind.planes == plane || kind.planes == Planes::Both);
+    Catalog::new(served.cloned(), 1)
 }
 
 fn shipped(kind: &Arc<Kind>) -> (String, (Arc<Kind>, FoundBy)) {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use krm::Object;
 use krm::kind::{Kind, Resource, split_api_version};
 use krm::status::Status;
+use reconcile::reconciler::Reconciler;
 use serde_json::Value;
-use store::Fence;
+use store::{Author, Fence};
 
 use crate::api::Api;
 use crate::call::Call;
 use crate::encode;
 use crate::identity::{AUTHENTICATED, Identity, MASTERS};
 use crate::plane::Plane;
+use crate::planes;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use crate::secrets::tokens::Tokens;
@@ -39,6 +41,32 @@ impl Client {
             agent: part.to_owned(),
             fence: None,
         }
+    }
+
+    /// A controller, in the root plane.
+    pub fn controller(api: &Api, reconciler: &dyn Reconciler) -> Client {
+        Client {
+            api: api.clone(),
+            plane: Plane::root(),
+            who: Identity::controller(&reconciler.user(), reconciler.role()),
+            agent: reconciler.manager().to_owned(),
+            fence: None,
+        }
+    }
+
+    /// Who it is.
+    pub fn who(&self) -> &Identity {
+        &self.who
+    }
+
+    /// Its field manager.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Who its writes are by, for the history.
+    pub fn author(&self) -> Author {
+        Author::new(&*self.who.user, &*self.agent)
     }
 
     /// The same in another plane.
@@ -71,6 +99,7 @@ impl Client {
         Call {
             api: self.api.clone(),
             plane: self.plane.clone(),
+            project: planes::project_of(&self.api, &self.plane).map(|(_, uid)| uid),
             catalog: self.api.kinds().of(&self.plane),
             version: kind.storage,
             kind: kind.clone(),
@@ -78,12 +107,17 @@ impl Client {
             name: name.to_owned(),
             subresource: subresource.to_owned(),
             who: self.who.clone(),
+            really: None,
             agent: self.agent.clone(),
             message: None,
             only: None,
             redacts: false,
             tokens: Tokens::default(),
             fence: self.fence.clone(),
+            held: None,
+            all_planes: false,
+            depth: 0,
+            asker: None,
             conversions: None,
         }
     }

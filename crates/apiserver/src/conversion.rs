@@ -69,7 +69,7 @@ impl Conversions {
         let wanted = ConversionKey::new(target, &object);
         let mut state = self.state();
         if let Some(converted) = state.done.get(&wanted) {
-            return Ok(review::with_metadata_of(&object, converted.clone()));
+            return Ok(converted.clone().with_metadata_of(&object));
         }
         let refusal = unconverted(kind, object.api_version());
         state.wanted.push((wanted, object));
@@ -96,10 +96,11 @@ impl Conversions {
     }
 }
 
-/// Whether objects are only known in the version of the call after a webhook was asked: what is stored says nothing about
+/// Whether objects are only known in the version of the call after they were converted: what is stored says nothing about
 /// the fields and labels that they have there.
 pub fn is_needed(call: &Call) -> bool {
-    call.kind.converter.is_some() && call.conversions.is_some() && call.version != call.kind.storage
+    let asks = call.kind.converter.is_some() && call.conversions.is_some();
+    (asks || call.kind.conversion.is_some()) && call.version != call.kind.storage
 }
 
 /// Those of the stored objects that a selection means in the version of the call, which they are converted to.

@@ -1,11 +1,11 @@
 //! Custom resources: kinds that are served from CustomResourceDefinitions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use krm::Object;
 use krm::crd::{self, Definition};
-use krm::kind::{Converter, Kind, Names, Origin, Scale, Scope, Subresource, Version};
+use krm::kind::{Bucket, Converter, Kind, Names, Origin, Scale, Scope, Subresource, Version};
 use krm::table::Columns;
 use serde_json::{Value, json};
 
@@ -17,11 +17,14 @@ use crate::plane::Plane;
 pub const GROUP: &str = "apiextensions.k8s.io";
 /// Their resource.
 pub const PLURAL: &str = "customresourcedefinitions";
+/// The bucket of the definitions of one group.
+pub const OF_GROUP: Bucket =
+    Bucket::new("apiextensions.k8s.io/definitions-of-group").stored_as("definitions-of-group");
 
 /// The kinds that definitions make, by plane and the definition's name.
 #[derive(Default)]
 pub struct Definitions {
-    served: Mutex<HashMap<Plane, HashMap<String, Arc<Kind>>>>,
+    served: Mutex<HashMap<Plane, BTreeMap<String, Arc<Kind>>>>,
 }
 
 impl Definitions {
@@ -50,7 +53,7 @@ impl Definitions {
         api.kinds().define(&plane, served.values().cloned().collect());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Plane, HashMap<String, Arc<Kind>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Plane, BTreeMap<String, Arc<Kind>>>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

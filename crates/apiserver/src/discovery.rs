@@ -1,7 +1,8 @@
 //! Discovery: groups, versions and resources of a plane, in the legacy and the aggregated format.
 
-use http::HeaderMap;
-use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use http::{HeaderMap, Method, StatusCode};
 use krm::kind::{Kind, Origin, Question, Scope, Version};
 use krm::status::Status;
 use serde_json::{Value, json};
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use crate::answer::{self, Answer, object};
 use crate::catalog::Catalog;
 use crate::parts;
-use crate::request::accept::Accept;
+use crate::request::accept::{Accept, Media, asked_as};
+use crate::request::path::Route;
 
 /// The verbs of built-in kinds, as their documents list them.
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -17,13 +19,44 @@ const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list",
 const CUSTOM_VERBS: [&str; 8] =
     ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// The media type of the aggregated document.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+/// The media types of the aggregated document.
+const AGGREGATED: [&str; 3] = [
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+    "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+    "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+];
+
+/// Answers a request about what there is. Documents of kinds that users defined are given whatever the method, as
+/// Kubernetes does; of others, only to who reads them. What is not there is not there for any method.
+pub fn answer(
+    catalog: &Catalog,
+    route: &Route,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Answer, Status> {
+    let (answer, group) = match route {
+        Route::CoreVersions => (core_versions(catalog, headers), ""),
+        Route::Groups => (groups(catalog, headers), ""),
+        Route::Group(name) => (group(catalog, name, headers), name.as_str()),
+        Route::GroupVersion { group, version } => {
+            (resources(catalog, group, version, headers), group.as_str())
+        }
+        Route::Other(_) | Route::Resource(_) => return Ok(answer::page_not_found()),
+    };
+    let is_kubernetes = group.is_empty() || catalog.group(group).any(|kind| kind.strategic);
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    match answer {
+        Ok(found) if found.status() == StatusCode::OK && is_kubernetes && !is_read => {
+            Err(Status::method_not_allowed())
+        }
+        answer => answer,
+    }
+}
 
 /// `/api`: the versions of the core group.
-pub fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
-    if wants_aggregated(headers)? {
-        return Ok(aggregated(catalog, |group| group.is_empty(), headers));
+fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+    if let Some(media) = wants_aggregated(headers)? {
+        return Ok(aggregated(catalog, |group| group.is_empty(), media, headers));
     }
     let document = json!({
         "kind": "APIVersions",
@@ -34,9 +67,9 @@ pub fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, S
 }
 
 /// `/apis`: the groups.
-pub fn groups(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
-    if wants_aggregated(headers)? {
-        return Ok(aggregated(catalog, |group| !group.is_empty(), headers));
+fn groups(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+    if let Some(media) = wants_aggregated(headers)? {
+        return Ok(aggregated(catalog, |group| !group.is_empty(), media, headers));
     }
     let groups: Vec<Value> = group_names(catalog)
         .into_iter()
@@ -47,7 +80,7 @@ pub fn groups(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> 
 }
 
 /// `/apis/<group>`: one group.
-pub fn group(catalog: &Catalog, name: &str, headers: &HeaderMap) -> Result<Answer, Status> {
+fn group(catalog: &Catalog, name: &str, headers: &HeaderMap) -> Result<Answer, Status> {
     if catalog.group(name).next().is_none() || name.is_empty() {
         return Ok(answer::page_not_found());
     }
@@ -58,12 +91,7 @@ pub fn group(catalog: &Catalog, name: &str, headers: &HeaderMap) -> Result<Answe
 }
 
 /// `/apis/<group>/<version>`: the resources of one version.
-pub fn resources(
-    catalog: &Catalog,
-    group: &str,
-    version: &str,
-    headers: &HeaderMap,
-) -> Result<Answer, Status> {
+fn resources(catalog: &Catalog, group: &str, version: &str, headers: &HeaderMap) -> Result<Answer, Status> {
     let mut resources = Vec::new();
     for kind in catalog.group(group) {
         if let Some(version) = kind.served(version) {
@@ -90,21 +118,12 @@ fn plain(headers: &HeaderMap, document: &Value) -> Result<Answer, Status> {
     Ok(object::value(&Accept::negotiate(headers, false)?, 200, document))
 }
 
-/// The groups, the core one first, in the order of the alphabet but for those that share plurals.
+/// The groups, the core one first, by their priorities and then in the order of the alphabet.
 fn group_names(catalog: &Catalog) -> Vec<&str> {
     let mut names: Vec<&str> = catalog.all().map(|kind| kind.group.as_str()).collect();
     names.dedup();
-    names.sort_by_key(|name| (rank(name), *name));
+    names.sort_by_key(|name| (!name.is_empty(), -catalog.priority(name), *name));
     names
-}
-
-/// Where a plural exists in several groups, clients take the first: this is the order of the house.
-fn rank(group: &str) -> usize {
-    const FIRST: [&str; 6] = ["inventory.", "compute.", "networking.", "fulfillment.", "design.", "graph."];
-    // A role is one of RBAC's for whoever does not say more, as everywhere.
-    const LAST: &str = "iam.";
-    let place = FIRST.iter().position(|first| group.starts_with(first));
-    place.unwrap_or(FIRST.len() + usize::from(group.starts_with(LAST)))
 }
 
 /// The versions of a group, the preferred first.
@@ -212,26 +231,15 @@ impl Listed {
     }
 }
 
-fn wants_aggregated(headers: &HeaderMap) -> Result<bool, Status> {
-    let values = headers.get_all(ACCEPT);
-    let text: Vec<&str> = values.iter().filter_map(|value| value.to_str().ok()).collect();
-    for clause in text.join(",").split(',') {
-        let mut parts = clause.split(';').map(str::trim);
-        let media = parts.next().unwrap_or_default();
-        let parts: Vec<&str> = parts.collect();
-        if parts.contains(&"as=APIGroupDiscoveryList") {
-            let known = media == "application/json" && parts.contains(&"g=apidiscovery.k8s.io");
-            if known && parts.contains(&"v=v2") {
-                return Ok(true);
-            }
-        } else if matches!(media, "application/json" | "*/*" | "application/*" | "application/yaml" | "") {
-            return Ok(false);
-        }
+/// The form in which the aggregated document is asked for; none if the legacy one is.
+fn wants_aggregated(headers: &HeaderMap) -> Result<Option<Media>, Status> {
+    match asked_as(headers, "apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") {
+        Some(media) => Ok(Some(media)),
+        None => Accept::negotiate(headers, false).map(|_| None),
     }
-    Accept::negotiate(headers, false).map(|_| false)
 }
 
-fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, headers: &HeaderMap) -> Answer {
+fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, media: Media, headers: &HeaderMap) -> Answer {
     let groups: Vec<Value> = group_names(catalog)
         .into_iter()
         .filter(|name| wanted(name))
@@ -256,7 +264,12 @@ fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, headers: &Header
     let document = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": groups,
     });
-    tagged(headers, AGGREGATED, document.to_string())
+    let (content_type, bytes) = match media {
+        Media::Json => (AGGREGATED[0], document.to_string().into_bytes()),
+        Media::Yaml => (AGGREGATED[1], krm::encode::to_yaml(&document).into_bytes()),
+        Media::Protobuf => (AGGREGATED[2], krm::proto::encode(&document).unwrap_or_default()),
+    };
+    tagged(headers, content_type, bytes)
 }
 
 fn aggregated_resource(kind: &Kind, version: &Version) -> Value {
@@ -294,8 +307,9 @@ fn aggregated_resource(kind: &Kind, version: &Version) -> Value {
 }
 
 /// A document that is sent again only when it has changed.
-pub fn tagged(headers: &HeaderMap, content_type: &'static str, document: String) -> Answer {
-    let digest = ring::digest::digest(&ring::digest::SHA256, document.as_bytes());
+fn tagged(headers: &HeaderMap, content_type: &'static str, document: impl Into<Bytes>) -> Answer {
+    let document: Bytes = document.into();
+    let digest = ring::digest::digest(&ring::digest::SHA256, &document);
     let hex: String = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
     let tag = format!("\"{hex}\"");
     let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());

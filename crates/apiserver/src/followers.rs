@@ -1,11 +1,16 @@
 //! State derived from a watch on the store: custom resources, RBAC and authorizer plugins.
 
+mod reached;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use krm::Object;
+use krm::kind::EffectPlugin;
 use store::{Key, Snapshot, Version, Watch};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
+use self::reached::Reached;
 use crate::api::Api;
 use crate::definitions::Definitions;
 use crate::encode;
@@ -25,33 +30,38 @@ pub struct Followers {
     pub rights: Rights,
     /// How much there is in each project.
     pub population: Population,
+    /// Effects on changes of any kind.
+    pub effects: Vec<Arc<dyn EffectPlugin>>,
     /// Everything up to here was taken in.
-    reached: watch::Sender<u64>,
+    reached: Reached,
     /// Somebody waits for more to be taken in.
     wanted: Notify,
 }
 
 impl Default for Followers {
     fn default() -> Followers {
-        Followers::with(Rights::default())
+        Followers::with(Rights::default(), Vec::new())
     }
 }
 
 impl Followers {
-    /// With these rights, which know of nothing yet.
-    pub fn with(rights: Rights) -> Followers {
+    /// With these rights and effects, which know of nothing yet.
+    pub fn with(rights: Rights, effects: Vec<Arc<dyn EffectPlugin>>) -> Followers {
         Followers {
             definitions: Definitions::default(),
             rights,
             population: Population::default(),
-            reached: watch::Sender::new(0),
+            effects,
+            reached: Reached::default(),
             wanted: Notify::new(),
         }
     }
 
     /// Whether anything here depends on objects of this group.
     pub fn follows(&self, group: &str) -> bool {
-        follows(group) || self.rights.others().iter().any(|other| other.settles(group))
+        follows(group)
+            || self.rights.others().iter().any(|other| other.settles(group))
+            || self.effects.iter().any(|plugin| plugin.follows().iter().any(|(of, _)| *of == group))
     }
 
     fn is_of_interest(&self, key: &Key) -> bool {
@@ -59,6 +69,7 @@ impl Followers {
             follows(parts.group)
                 || Policies::is_one(&parts)
                 || self.rights.others().iter().any(|other| other.wants(&parts))
+                || self.effects.iter().any(|plugin| follows_kind(&**plugin, &parts))
         })
     }
 
@@ -72,13 +83,15 @@ impl Followers {
                 self.take_in(api, key, Some((&object, entry.version()))).await;
             }
         }
-        self.reached.send_replace(snapshot.version().get());
+        self.reached.set(snapshot.version().get());
     }
 
     /// Follows the store until it is closed.
     pub async fn follow(&self, api: &Api, mut watch: Watch) -> store::Result<()> {
         loop {
             let events = tokio::select! {
+                // In this order, not in one drawn at random: a simulation repeats itself.
+                biased;
                 events = watch.next() => events?,
                 // A commit that changes no object, such as one of a lease, wakes nobody: it is passed when asked for.
                 () = self.wanted.notified() => watch.ready()?,
@@ -97,32 +110,38 @@ impl Followers {
                 self.take_in(api, event.key(), after.as_ref().map(|(object, version)| (object, *version)))
                     .await;
             }
-            self.reached.send_replace(watch.position().get());
+            self.reached.set(watch.position().get());
         }
     }
 
     /// Nothing more will be taken in: nobody waits for it any longer.
     pub fn stop(&self) {
-        self.reached.send_replace(u64::MAX);
+        self.reached.set(u64::MAX);
     }
 
     /// Waits until everything up to a version was taken in.
     pub async fn caught_up(&self, version: Version) {
-        let mut reached = self.reached.subscribe();
-        while *reached.borrow_and_update() < version.get() {
+        while !self.reached.is(version.get()) {
             self.wanted.notify_one();
-            // The sender lives as long as this does; what was committed may take a moment to be handed on.
-            let arrived = reached.wait_for(|reached| *reached >= version.get());
-            let _ = tokio::time::timeout(HANDED_ON, arrived).await;
+            // What was committed may take a moment to be handed on.
+            let _ = tokio::time::timeout(HANDED_ON, self.reached.wait_for(version.get())).await;
         }
     }
 
     async fn take_in(&self, api: &Api, key: &Key, after: Option<(&Object, Version)>) {
         let Some(parts) = keys::parts(key) else { return };
         self.rights.take_in(api, &parts, after.map(|(object, _)| object));
+        for plugin in self.effects.iter().filter(|plugin| follows_kind(&***plugin, &parts)) {
+            let project = Some(parts.plane).filter(|plane| !plane.is_empty());
+            plugin.take_in(project, &parts.address(), after.map(|(object, _)| object));
+        }
         api.kinds().retention.take_in(&parts, after.map(|(object, _)| object));
         self.definitions.take_in(api, &parts, after.map(|(object, version)| (object, version.get()))).await;
     }
+}
+
+fn follows_kind(plugin: &dyn EffectPlugin, parts: &keys::Parts<'_>) -> bool {
+    plugin.follows().contains(&(parts.group, parts.plural))
 }
 
 fn follows(group: &str) -> bool {

@@ -4,6 +4,8 @@ pub mod backup;
 pub mod beyond;
 pub mod body;
 pub mod controllers;
+pub mod feature_gates;
+mod health;
 pub mod key_rotation;
 pub mod other;
 pub mod past;

@@ -23,6 +23,9 @@ pub struct Identity {
     pub groups: Vec<Arc<str>>,
     /// What else is known, by key.
     pub extra: BTreeMap<String, Vec<String>>,
+    /// The role of a controller of this server, compiled in. It holds in every plane, and nothing else is granted to its
+    /// holder. Authentication never sets it, so that no request can have it.
+    pub compiled_role: Option<Arc<[reconcile::role::Rule]>>,
 }
 
 impl Identity {
@@ -33,6 +36,11 @@ impl Identity {
             groups: groups.iter().map(|group| Arc::from(*group)).collect(),
             ..Identity::default()
         }
+    }
+
+    /// A controller of this server, which may do what its role says and nothing else.
+    pub fn controller(user: &str, role: Vec<reconcile::role::Rule>) -> Identity {
+        Identity { compiled_role: Some(role.into()), ..Identity::new(user, &[AUTHENTICATED]) }
     }
 
     /// Nobody in particular.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::{Address, History, Kind, Origin, Selected};
+use krm::kind::{Address, Bucket, History, Kind, Origin, Selected};
 use krm::selector::field_texts;
 use serde_json::Value;
 use store::{Key, Model, Retention, Term};
@@ -85,10 +85,14 @@ fn shipped(kind: &Kind, found_by: &FoundBy, parts: &Parts<'_>, bytes: &[u8], ter
         || !kind.references.is_empty()
         || !kind.mentions.is_empty()
         || !kind.buckets.is_empty()
+        || kind.conversion.is_some()
         || is_searched && !words.is_empty();
-    let object = match needs_all {
-        true => serde_json::from_slice(bytes).ok().map(Object),
-        false => found_by.sparse.read(bytes),
+    let whole = || serde_json::from_slice(bytes).ok().map(Object);
+    let object = match (needs_all, &kind.conversion) {
+        // What it is found by is what it says in the version that is stored today.
+        (_, Some(conversion)) => whole().map(|object| conversion.to_stored(object.clone()).unwrap_or(object)),
+        (true, None) => whole(),
+        (false, None) => found_by.sparse.read(bytes),
     };
     let Some(object) = object else { return };
     by_metadata(parts, &object, terms);
@@ -138,6 +142,7 @@ fn by_fields(
 }
 
 fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, terms: &mut Vec<Term>) {
+    let root = Plane::root();
     for reference in &kind.references {
         for (_, name) in reference.names(object) {
             let namespace = if reference.same_namespace { parts.namespace } else { "" };
@@ -147,7 +152,8 @@ fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, term
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
             };
-            terms.push(Term::bucket(referring_to(plane, &target)));
+            let of = if reference.in_root { &root } else { plane };
+            terms.push(Term::bucket(referring_to(of, &target)));
         }
     }
     for path in &kind.mentions {
@@ -155,9 +161,9 @@ fn declared(kind: &Kind, plane: &Plane, parts: &Parts<'_>, object: &Object, term
             terms.push(Term::index(mentioning(plane, &mention)));
         }
     }
-    for (name, values) in &kind.buckets {
+    for (bucket, values) in &kind.buckets {
         for value in values(object) {
-            terms.push(Term::bucket(in_bucket(plane, name, &value)));
+            terms.push(Term::bucket(in_bucket(plane, *bucket, &value)));
         }
     }
 }
@@ -205,6 +211,12 @@ pub fn mentioning(plane: &Plane, mention: &Mention<'_>) -> Bytes {
 }
 
 /// A declared bucket.
-pub fn in_bucket(plane: &Plane, name: &str, value: &str) -> Bytes {
-    format!("b{}/{name}/{value}", plane.as_str()).into()
+pub fn in_bucket(plane: &Plane, bucket: Bucket, value: &str) -> Bytes {
+    format!("b{}/{}/{value}", plane.as_str(), bucket.stored()).into()
+}
+
+/// Whether a bucket is one of a plane.
+pub fn is_of(plane: &Plane, bucket: &[u8]) -> bool {
+    bucket.get(1..).and_then(|rest| rest.split(|byte| *byte == b'/').next())
+        == Some(plane.as_str().as_bytes())
 }

@@ -38,6 +38,11 @@ pub struct Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// The plane.
+    pub fn plane(&self) -> Plane {
+        if self.plane.is_empty() { Plane::root() } else { Plane::project(self.plane) }
+    }
+
     /// The address inside its plane.
     pub fn address(&self) -> Address {
         Address {
@@ -51,7 +56,11 @@ impl Parts<'_> {
 
 /// Takes a key apart; `None` for keys that are not objects of this server.
 pub fn parts(key: &Key) -> Option<Parts<'_>> {
-    let text = std::str::from_utf8(key.as_bytes()).ok()?;
+    parts_of(std::str::from_utf8(key.as_bytes()).ok()?)
+}
+
+/// Takes the text of a key apart, or that of its beginning up to the name, which is then empty.
+pub fn parts_of(text: &str) -> Option<Parts<'_>> {
     let mut parts = text.splitn(5, '/');
     Some(Parts {
         plane: parts.next()?,

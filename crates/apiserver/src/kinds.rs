@@ -6,14 +6,15 @@ mod columns;
 mod config_map;
 mod custom_resource_definition;
 mod declare;
+mod endpoints;
 mod event;
 mod lease;
 mod namespace;
-pub mod project;
 mod rbac;
 mod reference;
 mod reviews;
 mod secret;
+mod service;
 mod service_account;
 
 pub mod delete_options;
@@ -25,7 +26,7 @@ mod tests;
 pub(crate) use config_map::{MOST_BYTES as MOST_SECRET_BYTES, decoded_size};
 use krm::kind::Kind;
 
-/// All of them. Projects are the platform's; where there is none, [`project::kind`] is enough for planes to be there.
+/// All of them.
 pub fn all() -> Vec<Kind> {
     let mut kinds = vec![
         namespace::kind(),
@@ -36,7 +37,9 @@ pub fn all() -> Vec<Kind> {
         event::mirror::kind(),
         lease::kind(),
         custom_resource_definition::kind(),
+        service::kind(),
     ];
+    kinds.extend(endpoints::kinds());
     kinds.extend(rbac::kinds());
     kinds.extend(reviews::kinds());
     kinds.extend(beyond::kinds());

@@ -140,6 +140,20 @@ impl Metrics {
         let _ = encode(&mut text, &self.registry);
         let end = "# EOF\n";
         let all = text.strip_suffix(end).unwrap_or(&text);
-        [all, &api.controllers().metrics(), end].concat()
+        [all, &features(api), &api.controllers().metrics(), end].concat()
     }
+}
+
+/// The feature gates, as Kubernetes tells of its own.
+fn features(api: &Api) -> String {
+    let mut text = String::new();
+    for (gate, is_open) in api.feature_gates().all() {
+        if text.is_empty() {
+            text.push_str("# HELP kubernetes_feature_enabled Whether a feature gate is open\n");
+            text.push_str("# TYPE kubernetes_feature_enabled gauge\n");
+        }
+        let (name, stage, value) = (gate.name, gate.stage, u8::from(*is_open));
+        text.push_str(&format!("kubernetes_feature_enabled{{name=\"{name}\",stage=\"{stage}\"}} {value}\n"));
+    }
+    text
 }

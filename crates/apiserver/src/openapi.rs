@@ -81,7 +81,7 @@ impl Documents {
 
     /// `/openapi/v3`: which documents there are.
     pub async fn v3_index(&self, api: &Api, plane: &Plane, headers: &HeaderMap) -> Result<Answer, Status> {
-        let prefix = prefix(plane);
+        let prefix = api.kinds().path_of(plane);
         let index = self.make(api.kinds().of(plane), move |made, catalog| made.v3_index(catalog, &prefix));
         Ok(send(&index.await?, headers))
     }
@@ -105,7 +105,7 @@ impl Documents {
         Ok(match query.get("hash").filter(|hash| !hash.is_empty()) {
             None => send(&document, headers),
             Some(hash) if hash == document.hash => forever(send(&document, headers)),
-            Some(_) => moved(&document, &url(&prefix(plane), name, &document.hash)),
+            Some(_) => moved(&document, &url(&api.kinds().path_of(plane), name, &document.hash)),
         })
     }
 
@@ -193,14 +193,6 @@ fn pages(catalog: &Catalog) -> BTreeMap<String, Page<'_>> {
     let fronts = ["api", "apis", "version"].map(str::to_owned);
     pages.extend(groups.into_iter().chain(fronts).map(|name| (name, Page::Front)));
     pages
-}
-
-/// The path of a plane, which all its paths begin with.
-fn prefix(plane: &Plane) -> String {
-    match plane.is_root() {
-        true => String::new(),
-        false => format!("/apis/resourcemanager.miloapis.com/v1alpha1/projects/{plane}/control-plane"),
-    }
 }
 
 fn url(prefix: &str, name: &str, hash: &str) -> String {

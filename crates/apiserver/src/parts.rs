@@ -69,6 +69,9 @@ pub fn of(kind: &Kind, version: &Version) -> Vec<Part> {
     if kind.group == crate::transaction::GROUP && kind.names.plural == "plans" {
         parts.push(Part { asks: Some("Transaction"), ..Part::new("apply", &["create"]) });
     }
+    if kind.group == crate::transaction::GROUP && kind.names.plural == "controllers" {
+        parts.push(Part::new("operations", &["get"]));
+    }
     parts
 }
 

@@ -1,7 +1,10 @@
 //! The request pipeline: authenticate, authorize, route, handle, audit.
 
+pub(crate) mod lasting;
 mod noted;
 mod request_context;
+mod revocation;
+mod routed;
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -13,11 +16,11 @@ use futures_util::FutureExt;
 use http::header::HeaderValue;
 use http::{Method, Request};
 use http_body::Body as HttpBody;
-use http_body_util::BodyExt;
 use hyper::upgrade::OnUpgrade;
 use krm::status::Status;
 
-use noted::{AcceptHeaders, EndOfWatch, Noted};
+use lasting::Lasting;
+use noted::{AcceptHeaders, Noted};
 pub use request_context::RequestContext;
 
 use crate::answer::{self, Answer};
@@ -26,20 +29,23 @@ use crate::audit::{AuditLog, Policy, Record, Stage};
 use crate::authn::{Authenticator, Impersonation, Presented};
 use crate::authz::{Attributes, Authorizer, Decision, Only, REVEAL, RulesFound};
 use crate::discovery;
-use crate::handle::resource::{self, Asked, Held, Watching};
+use crate::handle::resource::{self, Asked};
 use crate::handle::virtual_resource::VirtualResource;
 use crate::handle::{beyond, other, past, reviews};
 use crate::identity::Identity;
 use crate::limits::{Limits, Load, Ticket};
 use crate::plane::Plane;
 use crate::planes;
+use crate::read::all_planes;
 use crate::request::accept::{Accept, Form};
 use crate::request::body;
-use crate::request::path::{self, Route, Target};
+use crate::request::path::{Route, Target};
 use crate::request::query::Query;
+use crate::route::{Requirement, Routes, Upgrade};
 use crate::secrets;
 use crate::tls::Peer;
 use crate::write::admit::STALE_KIND;
+use crate::write::fence::HeldLease;
 
 /// How often a request is tried again because a definition changed while it was decided.
 const TRIES: usize = 8;
@@ -58,9 +64,12 @@ pub struct Pipeline {
     pub audit: Option<Audit>,
     /// Who answers for resources that are worked out, not stored.
     pub virtual_resources: Vec<Arc<dyn VirtualResource>>,
+    /// What modules answer for themselves.
+    pub routes: Routes,
 }
 
 /// Where requests are noted down, and which.
+#[derive(Clone)]
 pub struct Audit {
     /// The file.
     pub log: Arc<AuditLog>,
@@ -72,10 +81,10 @@ impl Pipeline {
     /// Answers a request, counts it and notes it down. A bug on the way costs one answer, not the server.
     pub async fn serve<B>(&self, request: Request<B>, peer: &Peer, from: SocketAddr) -> Answer
     where
-        B: HttpBody<Data = Bytes> + Unpin,
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: std::fmt::Display,
     {
-        let id = crate::write::new_uid();
+        let id = self.api.new_uid();
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
@@ -90,28 +99,29 @@ impl Pipeline {
                     record.responded(&status.to_json().into());
                 }
                 noted.failure = Some(status.clone());
-                answer::failure_as(&wanted.form(), &status)
+                wanted.failure(&status)
             }
             Err(_) => {
                 tracing::error!(%method, path, request = id, "panic while handling a request");
                 stage = Stage::Panic;
                 let why = format!("internal error; please report it with request id {id}");
-                answer::failure(&Status::internal(why))
+                wanted.failure(&Status::internal(why))
             }
         };
         name_request(&mut answer, &id);
-        let code = answer.status().as_u16();
+        let code = noted.failure.as_ref().map_or(answer.status().as_u16(), |status| status.code);
         let took = begun.elapsed();
-        let took_for = (!noted.is_watch).then_some(took);
-        self.other.metrics.answered(noted.labels.clone(), noted.dry_run, code, took_for);
-        self.note_down(&mut noted, code, stage).await;
+        if !noted.is_lasting {
+            self.other.metrics.answered(noted.labels.clone(), noted.dry_run, code, Some(took));
+            self.note_down(&mut noted, code, stage).await;
+        }
         tracing::debug!(
             %method, path, code, user = &*noted.user, request = id, %from, micros = took.as_micros() as u64, "answered"
         );
         answer
     }
 
-    /// Writes down how a request was answered; of a watch that it has begun.
+    /// Writes down how a request was answered.
     async fn note_down(&self, noted: &mut Noted, code: u16, stage: Stage) {
         let (Some(audit), Some(record)) = (&self.audit, &mut noted.record) else { return };
         record.answered(code, noted.failure.as_ref());
@@ -119,8 +129,6 @@ impl Pipeline {
         if let Some(values) = noted.values.filter(|_| noted.failure.is_none()) {
             record.annotate(secrets::AUDITED, values);
         }
-        let begun = noted.is_watch && noted.failure.is_none();
-        let stage = if begun { Stage::ResponseStarted } else { stage };
         if let Some(event) = record.event(stage, SystemTime::now()) {
             audit.log.write(event).await;
         }
@@ -133,32 +141,45 @@ impl Pipeline {
         noted: &mut Noted,
     ) -> Result<Answer, Status>
     where
-        B: HttpBody<Data = Bytes> + Unpin,
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: std::fmt::Display,
     {
         let (mut parts, body) = request.into_parts();
         let upgrade = parts.extensions.remove::<OnUpgrade>();
-        let Some((plane, route)) = path::parse(parts.uri.path())? else {
+        let Some((plane, route, claimed)) = self.find(&parts)? else {
             return Ok(answer::page_not_found());
         };
+        let head = claimed.is_some().then(|| routed::without_credentials(&parts));
         let presented =
             Presented { headers: &parts.headers, peer, path: parts.uri.path(), plane: plane.as_str() };
         let authenticated = self.authenticator.authenticate(&presented).await;
         let uri = parts.uri.clone();
-        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
+        let query = match (Query::parse(parts.uri.query().unwrap_or_default()), &claimed) {
+            // What a route takes as a query is its own affair.
+            (Err(_), Some(_)) => Query::default(),
+            (query, _) => query?,
+        };
         let is_head = parts.method == Method::HEAD;
         let mut known = RequestContext {
             path: parts.uri.path().to_owned(),
             plane,
+            project: None,
             route,
-            who: authenticated.clone().unwrap_or_default(),
+            who: Identity::default(),
             only: None,
             redacts: false,
             really: None,
             method: parts.method,
             query,
             headers: parts.headers,
+            claimed,
         };
+        let authenticated = match known.requirement() {
+            // Nobody is kept from what is public by credentials that are not good for anything else.
+            Some(Requirement::Public) => Ok(authenticated.unwrap_or_else(|_| Identity::anonymous())),
+            _ => authenticated,
+        };
+        known.who = authenticated.clone().unwrap_or_default();
         noted.tell(&known);
         if let (Some(audit), Some(from)) = (&self.audit, noted.from) {
             let seen = (&uri, &known.headers, from);
@@ -173,30 +194,60 @@ impl Pipeline {
         }
         self.authorize(&mut known, noted)?;
         self.guard_values(&mut known, noted);
-        let is_watch = known.is_watch();
-        let load = match (is_watch, &known.method) {
+        let is_long_running = known.is_long_running();
+        let load = match (is_long_running, &known.method) {
             (true, _) => Load::Watch,
             (false, &Method::GET | &Method::HEAD) => Load::Read,
             (false, _) => Load::Write,
         };
         let ticket = self.limits.enter(&known.who.user, &known.plane, load)?;
+        if let Some(head) = head {
+            let lasting = self.lasting(ticket, noted, is_long_running);
+            return self.routed(&mut known, &noted.id, head, body, upgrade, lasting).await;
+        }
         let body = body::read(&known.headers, body, beyond::most_bytes(&known.route)).await?;
         if let Some(record) = &mut noted.record {
             record.requested(&body);
         }
-        let mut watching = Watching { upgrade, hold: None };
-        let _ticket = match is_watch {
-            true => {
-                watching.hold = Some(self.until_the_end(ticket, noted));
-                None
-            }
-            false => Some(ticket),
-        };
-        let mut answer = self.dispatch(&known, body, watching).await?;
-        if let Some(record) = noted.record.as_mut().filter(|record| !is_watch && record.wants_response()) {
+        if is_long_running || beyond::is_download(&known.route) {
+            let lasting = self.lasting(ticket, noted, is_long_running);
+            return self.stream(&known, body, upgrade, lasting).await;
+        }
+        let _ticket = ticket;
+        let mut answer = self.dispatch(&known, body).await?;
+        if let Some(record) = noted.record.as_mut().filter(|record| record.wants_response()) {
             answer = answer::kept(answer, |bytes| record.responded(bytes)).await;
         }
-        let answer = if is_watch { answer } else { answer::gzip::compress(answer, &known.headers) };
+        let answer = answer::gzip::compress(answer, &known.headers);
+        Ok(if is_head { without_body(answer) } else { answer })
+    }
+
+    /// Answers a watch or a download, which counts until its stream or its WebSocket ends.
+    async fn stream(
+        &self,
+        known: &RequestContext,
+        body: Bytes,
+        connection: Option<OnUpgrade>,
+        mut lasting: Lasting,
+    ) -> Result<Answer, Status> {
+        let mut answer = match self.dispatch(known, body).await {
+            Ok(answer) => answer,
+            Err(status) => {
+                lasting.failed(&status);
+                return Err(status);
+            }
+        };
+        lasting.started(answer.status().as_u16()).await;
+        let upgrade = answer.extensions_mut().remove::<Upgrade>();
+        if let Some((upgrade, connection)) = upgrade.zip(connection) {
+            tokio::spawn(async move {
+                let _lasting = lasting;
+                upgrade.serve(connection).await;
+            });
+            return Ok(answer);
+        }
+        let is_head = known.method == Method::HEAD;
+        let answer = lasting.held_by(answer);
         Ok(if is_head { without_body(answer) } else { answer })
     }
 
@@ -214,10 +265,22 @@ impl Pipeline {
             known.really = Some(std::mem::replace(&mut known.who, acted.identity));
             self.is_somebody(&known.plane, &known.who, noted)?;
         }
-        planes::put_in_context(&known.plane, &mut known.who);
-        planes::admit(&self.api, &known.plane, &known.who)?;
-        let attributes = known.attributes();
-        let decision = rights.decide(&known.who, &attributes);
+        planes::put_in_context(self.api.kinds(), &known.plane, &mut known.who);
+        known.project = planes::admit(&self.api, &known.plane, &known.who)?;
+        let mut attributes = known.attributes();
+        let in_all_planes = known.is_in_all_planes();
+        if in_all_planes {
+            attributes.verb = all_planes::VERB;
+            attributes.subresource = all_planes::SUBRESOURCE;
+        }
+        let decision = match known.requirement() {
+            Some(Requirement::Public) => Decision::allow("everybody may"),
+            Some(Requirement::Authenticated) if known.who.is_anonymous() => {
+                return Err(Status::unauthorized());
+            }
+            Some(Requirement::Authenticated) => Decision::allow("everybody with valid credentials may"),
+            _ => rights.decide(&known.who, &attributes),
+        };
         if let Some(record) = &mut noted.record {
             record.decided(&decision);
         }
@@ -225,6 +288,10 @@ impl Pipeline {
             return Ok(());
         }
         let refused = attributes.forbidden(&known.who, &decision.reason);
+        // A part of what was asked for is no answer of a route.
+        if in_all_planes || known.claimed.is_some() {
+            return Err(refused);
+        }
         known.only = Some(Arc::new(self.seen_in_part(known, refused)?));
         Ok(())
     }
@@ -291,52 +358,43 @@ impl Pipeline {
         Err(Status::not_found(&kind, attributes.name))
     }
 
-    /// Makes what is kept until a watch ends: then it no longer counts, and its end is noted down.
-    fn until_the_end(&self, ticket: Ticket, noted: &Noted) -> Box<dyn FnOnce() -> Held + Send + Sync> {
-        let audit = self.audit.as_ref().map(|audit| audit.log.clone());
-        let note = audit.zip(noted.record.clone());
-        let (metrics, labels) = (self.other.metrics.clone(), noted.labels.clone());
-        Box::new(move || {
-            metrics.watching(&labels, true);
-            Box::new(EndOfWatch { _ticket: ticket, note, metrics, labels })
-        })
+    /// What is kept until the last byte of the answer: then the request no longer counts, and its end is written down.
+    fn lasting(&self, ticket: Ticket, noted: &mut Noted, is_long_running: bool) -> Lasting {
+        noted.is_lasting = true;
+        let log = self.audit.as_ref().map(|audit| audit.log.clone());
+        let counted = (self.other.metrics.clone(), noted.labels.clone());
+        let lasting = Lasting::new(ticket, log.zip(noted.record.take()), counted, is_long_running);
+        lasting.with_dry_run(noted.dry_run)
     }
 
-    async fn dispatch(
-        &self,
-        known: &RequestContext,
-        body: Bytes,
-        watching: Watching,
-    ) -> Result<Answer, Status> {
+    async fn dispatch(&self, known: &RequestContext, body: Bytes) -> Result<Answer, Status> {
         check_timeout(&known.query)?;
         if known.route.tells_of_kinds() {
             // Whoever has seen that a kind is established finds it in discovery and in the schemas.
             self.api.caught_up(self.api.store().latest().version()).await;
         }
         let catalog = self.api.kinds().of(&known.plane);
-        let is_read = matches!(known.method, Method::GET | Method::HEAD);
         match &known.route {
             Route::Other(_) => self.other.answer(self, known, body).await,
-            Route::CoreVersions if is_read => discovery::core_versions(&catalog, &known.headers),
-            Route::Groups if is_read => discovery::groups(&catalog, &known.headers),
-            Route::Group(name) if is_read => discovery::group(&catalog, name, &known.headers),
-            Route::GroupVersion { group, version } if is_read => {
-                discovery::resources(&catalog, group, version, &known.headers)
-            }
-            Route::Resource(target) => self.resource(known, target, body, watching).await,
-            _ => Err(Status::method_not_allowed()),
+            Route::Resource(target) => self.resource(known, target, body).await,
+            route => discovery::answer(&catalog, route, &known.method, &known.headers),
         }
     }
 
+    /// The lease without which a write must not land, if it names one that its sender may see.
+    fn held_lease(&self, known: &RequestContext) -> Result<Option<Arc<HeldLease>>, Status> {
+        if matches!(known.method, Method::GET | Method::HEAD) {
+            return Ok(None);
+        }
+        let Some(held) = HeldLease::read(&known.headers)? else { return Ok(None) };
+        held.may_be_named(&self.api, &known.plane, &known.who)?;
+        Ok(Some(Arc::new(held)))
+    }
+
     /// A request about objects. If the definition of their kind changes while it is decided, it is decided anew.
-    async fn resource(
-        &self,
-        known: &RequestContext,
-        target: &Target,
-        body: Bytes,
-        mut watching: Watching,
-    ) -> Result<Answer, Status> {
+    async fn resource(&self, known: &RequestContext, target: &Target, body: Bytes) -> Result<Answer, Status> {
         let message = past::message_in(&known.headers)?;
+        let held = self.held_lease(known)?;
         planes::furnish(&self.api, &known.plane).await?;
         let mut looked_again = false;
         for _ in 0..TRIES {
@@ -363,8 +421,18 @@ impl Pipeline {
                 &known.headers,
             );
             call.message.clone_from(&message);
+            // What was admitted and authorized, however long the body took.
+            call.project = known.project;
+            call.really.clone_from(&known.really);
+            call.held.clone_from(&held);
             call.only.clone_from(&known.only);
             call.redacts = known.redacts;
+            if known.is_in_all_planes() {
+                let (group, plural) = (call.kind.group.as_str(), call.kind.names.plural.as_str());
+                let is_virtual = self.virtual_resources.iter().any(|part| part.is_about(group, plural));
+                all_planes::admit(&known.plane, &call.kind, is_virtual)?;
+                call.all_planes = true;
+            }
             if let Some(review) = reviews::of(&call, target) {
                 return review.answer(self, known, &call, &body).await;
             }
@@ -380,14 +448,13 @@ impl Pipeline {
             }
             let (group, plural) = (call.kind.group.as_str(), call.kind.names.plural.as_str());
             if let Some(part) = self.virtual_resources.iter().find(|part| part.is_about(group, plural)) {
-                return part.answer(known, call, body.clone(), std::mem::take(&mut watching)).await;
+                return part.answer(known, call, body.clone()).await;
             }
             let asked = Asked {
                 method: known.method.clone(),
                 query: known.watch_query(),
                 headers: known.headers.clone(),
                 body: body.clone(),
-                watching: std::mem::take(&mut watching),
             };
             match resource::answer(call, target, asked).await {
                 Err(status) if status.reason == STALE_KIND => {
@@ -431,7 +498,7 @@ fn shows_objects(known: &RequestContext) -> bool {
 }
 
 fn without_body(answer: Answer) -> Answer {
-    answer.map(|_| http_body_util::Empty::new().boxed_unsync())
+    answer.map(|_| answer::empty())
 }
 
 /// `timeout` is a Go duration; what can't be one is refused.

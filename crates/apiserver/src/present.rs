@@ -12,7 +12,9 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::conversion::Conversions;
 use crate::encode;
+use crate::read::all_planes;
 use crate::secrets;
+use crate::transaction::plan;
 
 /// Shows the objects of one kind at one version.
 pub struct Presenter<'a> {
@@ -22,28 +24,38 @@ pub struct Presenter<'a> {
     conversions: Option<&'a Conversions>,
     /// The request, where it may not be shown values of secrets.
     redacts: Option<&'a Call>,
+    /// The request.
+    call: Option<&'a Call>,
+    /// Whether it says which plane an object is in.
+    names_plane: bool,
 }
 
 impl<'a> Presenter<'a> {
     /// Shows them at the version with this index.
     pub fn new(api: &'a Api, kind: &'a Kind, version: usize) -> Presenter<'a> {
-        Presenter { api, kind, version, conversions: None, redacts: None }
+        Presenter { api, kind, version, conversions: None, redacts: None, call: None, names_plane: false }
     }
 
     /// Shows them as a request wants them.
     pub fn of(call: &'a Call) -> Presenter<'a> {
         let conversions = call.conversions.as_deref();
         let redacts = call.redacts.then_some(call);
-        Presenter { conversions, redacts, ..Presenter::new(&call.api, &call.kind, call.version) }
+        Presenter {
+            conversions,
+            redacts,
+            call: Some(call),
+            names_plane: call.all_planes,
+            ..Presenter::new(&call.api, &call.kind, call.version)
+        }
     }
 
     /// The bytes of an object: those that are stored, unless this version makes something else of them.
     pub fn bytes(&self, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
-        if self.hides(key) || secrets::is_plan(self.kind) {
+        if self.hides(key) || self.names_plane || secrets::is_plan(self.kind) {
             return Ok(whole(&self.object(key, entry)?).into());
         }
         let bytes = self.api.reveal(key, entry)?;
-        if self.is_as_stored(entry.version().get()) {
+        if self.is_as_stored(entry.version().get()) && self.is_in_version(&bytes) {
             return Ok(bytes);
         }
         Ok(whole(&self.converted(&bytes, entry)?).into())
@@ -51,7 +63,8 @@ impl<'a> Presenter<'a> {
 
     /// The bytes of an object that is shown just as it is stored, without taking hold of them.
     pub fn stored<'e>(&self, entry: &'e Entry) -> Option<&'e [u8]> {
-        (!entry.is_sealed() && self.is_as_stored(entry.version().get())).then(|| &entry.bytes()[..])
+        let is_plain = !entry.is_sealed() && !self.names_plane && self.is_as_stored(entry.version().get());
+        (is_plain && self.is_in_version(entry.bytes())).then(|| &entry.bytes()[..])
     }
 
     /// The object itself.
@@ -62,6 +75,12 @@ impl<'a> Presenter<'a> {
         }
         if secrets::is_plan(self.kind) {
             secrets::redact_plan(&mut object);
+            if let Some(call) = self.call {
+                plan::leave_out_withheld(call, &mut object);
+            }
+        }
+        if self.names_plane {
+            all_planes::annotate(key, &mut object);
         }
         Ok(object)
     }
@@ -74,12 +93,24 @@ impl<'a> Presenter<'a> {
         convert(self.conversions, self.kind, self.version, encode::read(bytes)?, entry.version().get())
     }
 
+    /// Whether stored bytes are in the version that is stored today. Kinds with conversions in Rust may have others, until
+    /// they are written anew.
+    fn is_in_version(&self, bytes: &[u8]) -> bool {
+        self.kind.conversion.is_none() || is_in_storage_version(self.kind, bytes)
+    }
+
     /// Whether an object that was written then is shown as it is stored.
     pub fn is_as_stored(&self, written_at: u64) -> bool {
         self.kind.mirror.is_none()
             && self.version == self.kind.storage
             && written_at >= self.kind.versions[self.version].since
     }
+}
+
+/// Whether stored bytes are in the version in which objects of the kind are stored today.
+pub fn is_in_storage_version(kind: &Kind, bytes: &[u8]) -> bool {
+    let api_version = kind.api_version(&kind.stored().name);
+    bytes.starts_with(encode::beginning(&api_version, &kind.names.kind).as_bytes())
 }
 
 /// Makes a version of a stored object: what is stored gets what the schema of its own version adds today, and loses what
@@ -97,6 +128,9 @@ pub fn convert(
         return Ok((mirror.show)(object));
     }
     let target = &kind.versions[version];
+    if let Some(conversion) = &kind.conversion {
+        return conversion.convert(object, &kind.api_version(&target.name)).map_err(Status::internal);
+    }
     if version == kind.storage && written_at >= target.since {
         return Ok(object);
     }
@@ -124,6 +158,9 @@ pub fn retyped(
         && object.api_version() != api_version
     {
         object = conversions.get(kind, version, object)?;
+    }
+    if let Some(conversion) = &kind.conversion {
+        object = conversion.convert(object, &api_version).map_err(Status::internal)?;
     }
     object.set_type(&api_version, &kind.names.kind);
     Ok(shaped(&target.schema, object, defaults))

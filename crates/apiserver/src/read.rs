@@ -1,5 +1,7 @@
 //! Read requests: get, list, watch.
 
+pub mod all_planes;
+pub mod answers;
 pub mod get;
 pub mod list;
 pub mod parsed;

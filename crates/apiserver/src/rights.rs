@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::authz::{
-    Attributes, AuthorizerPlugin, Decision, Explained, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey, RbacKind,
-    RulesFound, Standing, bootstrap_objects,
+    Attributes, AuthorizerPlugin, Decision, Explained, Extent, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey,
+    RbacKind, RulesFound, Standing, bootstrap_objects, by_compiled_role,
 };
 use crate::identity::{Identity, MASTERS};
 use crate::keys::Parts;
@@ -25,8 +25,8 @@ pub struct Rights {
     project: Rbac,
     /// Who else decides.
     plugins: Vec<Arc<dyn AuthorizerPlugin>>,
-    /// Counts how often somebody's standing may have changed.
-    standings: watch::Sender<u64>,
+    /// Counts how often what somebody may do may have changed.
+    changes: watch::Sender<u64>,
 }
 
 impl Default for Rights {
@@ -43,7 +43,7 @@ impl Rights {
             planes: RwLock::default(),
             project: Rbac::on(shipped),
             plugins,
-            standings: watch::Sender::new(0),
+            changes: watch::Sender::new(0),
         }
     }
 
@@ -57,9 +57,13 @@ impl Rights {
         for other in self.plugins.iter().filter(|other| other.wants(parts)) {
             other.take_in(api, parts, object);
         }
-        if self.plugins.iter().any(|other| other.changes_standing(parts)) {
-            self.standings.send_modify(|count| *count += 1);
+        self.take_in_rbac(parts, object);
+        if parts.group == RBAC_GROUP || self.plugins.iter().any(|other| other.changes_rights(parts)) {
+            self.changes.send_modify(|count| *count += 1);
         }
+    }
+
+    fn take_in_rbac(&self, parts: &Parts<'_>, object: Option<&Object>) {
         if parts.group != RBAC_GROUP {
             return;
         }
@@ -87,13 +91,16 @@ impl Rights {
         standings.fold(Standing::default(), Standing::and)
     }
 
-    /// Tells whenever somebody's standing may have changed.
-    pub fn standings(&self) -> watch::Receiver<u64> {
-        self.standings.subscribe()
+    /// Tells whenever what somebody may do may have changed: streams that are open are then decided on again.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Whether somebody may do something in a plane.
     pub fn decide(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Decision {
+        if let Some(role) = &who.compiled_role {
+            return by_compiled_role(role, what);
+        }
         let standing = self.standing(plane, who);
         let decision = self.by_standing(plane, who, &standing, what);
         if decision.allowed || standing.refusal.is_some() {
@@ -166,6 +173,35 @@ impl Rights {
             only.extend(other.some_of(plane, who, what));
         }
         Some(only).filter(|only| !only.is_empty())
+    }
+
+    /// On which objects of a collection somebody may do something: those for whose names [`decide`](Rights::decide) allows
+    /// it. The name in `what` does not matter.
+    pub fn extent(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Extent {
+        if let Some(role) = &who.compiled_role {
+            return match by_compiled_role(role, what).allowed {
+                true => Extent::whole(),
+                false => Extent::default(),
+            };
+        }
+        let standing = self.standing(plane, who);
+        if standing.refusal.is_some() {
+            return Extent::default();
+        }
+        let what = Attributes { name: "", ..*what };
+        let verb = if what.verb == REVEAL { "get" } else { what.verb };
+        let by_rbac = Attributes { verb, ..what };
+        let mut extent = self.in_plane(plane, |rbac| rbac.extent_for(who, &standing, &by_rbac));
+        for other in &self.plugins {
+            if extent.is_whole() {
+                break;
+            }
+            match other.decide(plane, who, &what).allowed {
+                true => extent.add_all(),
+                false => extent.add_part(other.some_of(plane, who, &what)),
+            }
+        }
+        extent
     }
 
     /// Why something is allowed, or what would allow it.

@@ -26,7 +26,12 @@ const VALUES: [&str; 2] = ["data", "stringData"];
 
 /// Whether objects of a kind are Secrets. Other kinds are sealed at rest as well, but have no values to reveal.
 pub fn is_secret(kind: &Kind) -> bool {
-    kind.secret && kind.group.is_empty() && kind.names.plural == "secrets"
+    kind.secret && are_at(&kind.group, &kind.names.plural)
+}
+
+/// Whether Secrets are kept under this group and resource.
+pub fn are_at(group: &str, plural: &str) -> bool {
+    group.is_empty() && plural == "secrets"
 }
 
 /// Takes the values out of a secret: its keys stay, each with nothing in it, so that clients can still read it.

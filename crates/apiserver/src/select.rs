@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use krm::Object;
-use krm::kind::{Kind, Selected, Version};
+use krm::kind::{Conversion, Kind, Selected, Version};
 use krm::selector::{FieldSelector, LabelSelector, Operator, field_texts};
 use krm::sparse::Sparse;
 use krm::status::Status;
@@ -23,6 +23,8 @@ pub struct Selection {
     read: Option<Selected>,
     /// The parts of an object that tell whether it is meant; `None` where it takes all of it.
     needed: Option<Arc<Sparse>>,
+    /// How stored objects of another version are read.
+    conversion: Option<Arc<Conversion>>,
 }
 
 /// Kubernetes' kinds that say nothing about their fields have words of their own.
@@ -62,8 +64,10 @@ impl Selection {
     fn of(labels: LabelSelector, fields: FieldSelector, kind: &Kind) -> Selection {
         let by_label = (!labels.selects_everything()).then_some("metadata.labels");
         let by_field = fields.requirements().iter().map(|requirement| requirement.field.as_str());
-        let needed = kind.selected.is_none().then(|| Sparse::new(by_label.into_iter().chain(by_field)));
-        Selection { read: kind.selected.clone(), needed: needed.map(Arc::new), labels, fields }
+        let reads_parts = kind.selected.is_none() && kind.conversion.is_none();
+        let needed = reads_parts.then(|| Arc::new(Sparse::new(by_label.into_iter().chain(by_field))));
+        let (read, conversion) = (kind.selected.clone(), kind.conversion.clone());
+        Selection { read, needed, conversion, labels, fields }
     }
 
     /// Whether every object is meant.
@@ -103,7 +107,10 @@ impl Selection {
         }
         let object = match &self.needed {
             Some(sparse) => sparse.read(bytes),
-            None => serde_json::from_slice(bytes).map(Object).ok(),
+            None => serde_json::from_slice(bytes).map(Object).ok().map(|object| match &self.conversion {
+                Some(conversion) => conversion.to_stored(object.clone()).unwrap_or(object),
+                None => object,
+            }),
         };
         // Bytes that were stored are an object; anything else is nobody's.
         object.is_some_and(|object| self.matches(&object))

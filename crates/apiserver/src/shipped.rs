@@ -25,6 +25,11 @@ pub fn refusal(call: &Call, change: &RawChange<'_>) -> Option<String> {
     let at = call.address_of(old.name());
     let wanted = call.api.followers().rights.others().iter().find_map(|other| other.shipped(&at))?;
     let Some(new) = change.new else { return Some(not_deleted(&call.kind.names.kind)) };
+    if let Some(field) = ["labels", "annotations"].into_iter().find(|field| loses(field, old, new, &wanted)) {
+        return Some(format!(
+            "it ships with the server, which keeps its {field} as they are; others can be added"
+        ));
+    }
     let spec = wanted.get("spec")?;
     (new.get("spec") != old.get("spec") && new.get("spec") != Some(spec)).then(|| {
         format!(
@@ -32,6 +37,15 @@ pub fn refusal(call: &Call, change: &RawChange<'_>) -> Option<String> {
             with_article(&call.kind.names.kind)
         )
     })
+}
+
+/// Whether a label or annotation that ships is changed or taken away: it would be put back at the next start.
+fn loses(field: &str, old: &Object, new: &Object, wanted: &Object) -> bool {
+    let at = |object: &Object, key: &str| object.meta(field).and_then(|all| all.get(key)).cloned();
+    let pairs = wanted.meta(field).and_then(serde_json::Value::as_object).into_iter().flatten();
+    pairs
+        .into_iter()
+        .any(|(key, value)| at(old, key).as_ref() == Some(value) && at(new, key).as_ref() != Some(value))
 }
 
 fn of_rbac(old: &Object, new: Option<&Object>) -> Option<String> {

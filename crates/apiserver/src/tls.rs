@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use rustls::RootCertStore;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
@@ -38,6 +39,12 @@ pub enum TlsError {
     /// The serving certificate and its key cannot be used.
     #[error("invalid serving certificate: remove `pki/serving.pem` and a new one is generated")]
     Serving(#[source] rustls::Error),
+    /// A file is no PEM, or has no certificate or key.
+    #[error("invalid PEM")]
+    Pem(#[source] rustls::pki_types::pem::Error),
+    /// A certificate and a key don't belong together, or are of no use.
+    #[error("the certificate and the key can't be used together")]
+    Pair(#[source] rustls::Error),
     /// The protocol versions are not supported.
     #[error("failed to set up TLS")]
     Setup(#[source] rustls::Error),
@@ -66,6 +73,23 @@ impl ServerTls {
             .with_cert_resolver(serving.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(ServerTls { config: Arc::new(config), serving, judge })
+    }
+
+    /// TLS with a certificate chain and its key, in PEM. Client certificates are not asked for.
+    pub fn of_pem(chain: &[u8], key: &[u8]) -> Result<ServerTls, TlsError> {
+        let provider = provider();
+        let chain: Vec<_> =
+            CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>().map_err(TlsError::Pem)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
+        let certified = CertifiedKey::from_der(chain, key, &provider).map_err(TlsError::Pair)?;
+        let serving = Arc::new(Serving(ArcSwap::from_pointee(certified)));
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(TlsError::Setup)?
+            .with_no_client_auth()
+            .with_cert_resolver(serving.clone());
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(ServerTls { config: Arc::new(config), serving, judge: WebPkiClientVerifier::no_client_auth() })
     }
 
     /// What an acceptor needs.

@@ -4,18 +4,22 @@
 //! where it leads, not a step on the way, and all that is wrong is told at once.
 
 pub mod decide;
+mod event;
 pub mod item;
+pub mod operations;
 pub mod order;
 pub mod plan;
+pub mod preconditions;
 pub mod report;
 pub mod undo_many;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use krm::status::Status;
 use serde_json::Value;
 use store::{Key, Refused, Revision, View};
+use tokio::time::Instant;
 
 use crate::api::store_failure;
 use crate::call::Call;
@@ -78,15 +82,19 @@ pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status>
     let deciding = {
         let work = work.clone();
         move |view: &mut View| -> Result<(Vec<Tried>, Vec<Key>), Stop> {
+            planes::guard(&work.call, view)?;
             if let Some(along) = &along {
                 along(view)?;
+            }
+            if let Some(held) = &work.call.held {
+                held.check(view)?;
             }
             let tried = decide(&work, view);
             if let Some(stale) = tried.iter().find_map(Tried::is_behind) {
                 return Err(stale.into());
             }
             if dry_run || tried.iter().any(|tried| tried.outcome.is_err()) {
-                let guards = Guard::all(view);
+                let guards = Guard::all(view, &work.call.plane);
                 return Err(Stop::Tried(Box::new(Ended { revision: view.revision(), tried, guards })));
             }
             Ok((tried, view.written_keys().cloned().collect()))
@@ -101,10 +109,10 @@ pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status>
             ended => break ended,
         }
     };
-    let is_followed = work.items.iter().any(Item::is_followed);
     later::free((work, deciding));
     match ended {
         Ok(((mut tried, keys), committed)) => {
+            let is_followed = call.api.follows_any(keys.iter());
             let entries = keys.into_iter().zip(committed.entries);
             let entries = entries.filter_map(|(key, entry)| Some((key, entry?))).collect();
             for one in &mut tried {
@@ -139,14 +147,6 @@ impl Tried {
     fn is_behind(&self) -> Option<Status> {
         let status = self.outcome.as_ref().err()?;
         (status.reason == STALE_KIND).then(|| status.clone())
-    }
-}
-
-impl Item {
-    /// Whether the server keeps such objects in mind.
-    fn is_followed(&self) -> bool {
-        let Ok((call, _)) = &self.doing else { return false };
-        call.api.followers().follows(&call.kind.group) || call.kind.group == planes::GROUP
     }
 }
 

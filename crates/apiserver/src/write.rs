@@ -4,29 +4,36 @@
 //! changed by then, it is decided anew.
 
 pub mod admit;
+pub mod batch;
 pub mod create;
 pub mod delete;
+pub mod effects;
+pub mod fence;
 pub mod guarded;
 pub mod ownership;
 pub mod patch;
 pub mod proposal;
 pub mod references;
+mod refusals;
 pub mod scale;
+pub mod stored_change;
 pub mod update;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use krm::Object;
 use krm::status::Status;
 use serde_json::{Map, Value};
 use store::{Entry, Key, Level, Put, Refused, Uid, View};
+use tokio::time::Instant;
 
 use crate::api::store_failure;
 use crate::call::Call;
 use crate::conversion::Turns;
 use crate::encode;
+use crate::planes;
 use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use crate::secrets;
@@ -85,9 +92,16 @@ pub async fn run(
         if let Some(fence) = &decided_for.fence {
             view.guard(fence.guard());
         }
+        planes::guard(&decided_for, view)?;
+        if let Some(held) = &decided_for.held {
+            held.check(view)?;
+        }
         let decided = decide(&decided_for, view)?;
         // A rehearsal is everything but the writes.
-        if dry_run { Err(Stop::Rehearsed(Box::new(decided))) } else { Ok(decided) }
+        match dry_run {
+            true => Err(Stop::Rehearsed(Box::new(decided))),
+            false => Ok((decided, decided_for.api.follows_any(view.written_keys()))),
+        }
     };
     let decide = Arc::new(decide);
     let begun = Instant::now();
@@ -100,7 +114,12 @@ pub async fn run(
         }
     };
     let (decided, committed) = match ended {
-        Ok(done) => done,
+        Ok(((decided, is_followed), committed)) => {
+            if is_followed {
+                call.api.caught_up(committed.revision.end()).await;
+            }
+            (decided, committed)
+        }
         Err(Refused::Store(error)) => return Err(commit_failure(call, &error)),
         Err(Refused::Decision(Stop::Refused(status))) => return Err(*status),
         Err(Refused::Decision(Stop::Rehearsed(decided))) => return rehearsed(call, *decided).await,
@@ -108,15 +127,11 @@ pub async fn run(
     let warnings = decided.warnings;
     let written = |bytes, created, gone| Ok(Written { bytes, created, gone, warnings });
     match decided.fate {
-        Fate::Gone(object) => {
-            call.api.settle(&call.kind.group, committed.revision).await;
-            written(show(call, object).await?, false, true)
-        }
+        Fate::Gone(object) => written(show(call, object).await?, false, true),
         Fate::Deleted(mut object) => {
             if let Some(Some(entry)) = committed.entries.first() {
                 object.set_meta("resourceVersion", Some(entry.version().to_string().into()));
             }
-            call.api.settle(&call.kind.group, committed.revision).await;
             written(show(call, object).await?, false, true)
         }
         Fate::Unchanged(key, entry) => written(shown(call, &key, &entry).await?, false, false),
@@ -125,7 +140,6 @@ pub async fn run(
             let entry = committed.entries.first().cloned().flatten();
             let created = object.resource_version().is_empty();
             let entry = entry.ok_or_else(|| Status::internal("the commit gave nothing back"))?;
-            call.api.settle(&call.kind.group, committed.revision).await;
             written(shown(call, &key, &entry).await?, created, false)
         }
     }
@@ -220,7 +234,7 @@ pub fn put(
     let mut put = Put::new(key, uid(object), body).verb(verb);
     put.secret = call.kind.secret;
     put.level = match (call.kind.history, status_only) {
-        (History::Full, false) | (History::Spec, false) => Level::Full,
+        (History::Everything, _) | (History::Full, false) | (History::Spec, false) => Level::Full,
         (History::Full, true) => Level::Brief,
         (History::Spec, true) | (History::None, _) => Level::None,
     };
@@ -235,14 +249,15 @@ pub fn put(
 /// Takes an object away. What has to be known of it later stays in the same commit.
 pub fn remove(call: &Call, view: &mut View, gone: &Object) -> Result<(), Status> {
     view.delete(call.key_of(gone.name())?, "delete");
-    for other in call.api.followers().rights.others() {
+    let parts = call.parts();
+    for other in call.api.followers().rights.others().iter().filter(|other| other.leaves(&parts)) {
         for (key, record) in other.remains(call, gone) {
             let mut put = Put::new(key, uid(&record), encode::body(&record)?).verb("delete");
             put.level = Level::None;
             view.put(put);
         }
     }
-    Ok(())
+    effects::release(call, view, gone)
 }
 
 /// The stored object of the call, at the call's version. Every decision about a write reads it here.
@@ -270,9 +285,13 @@ pub fn to_storage(call: &Call, mut object: Object) -> Result<Object, Status> {
     Ok(object)
 }
 
-/// Whether an object of a kind that users defined is stored as it would be today. One that is not, because its
-/// definition stores another version or says something else by now, is written anew by a change of nothing.
+/// Whether an object is stored as it would be today. One that is not, because its kind stores another version or its
+/// definition says something else by now, is written anew by a change of nothing.
 pub fn is_stored_so(call: &Call, entry: &Entry, wanted: &Object) -> bool {
+    if call.kind.conversion.is_some() {
+        let bytes = call.key().and_then(|key| call.api.reveal(&key, entry));
+        return bytes.is_ok_and(|bytes| crate::present::is_in_storage_version(&call.kind, &bytes));
+    }
     if call.kind.origin == Origin::BuiltIn {
         return true;
     }
@@ -281,9 +300,13 @@ pub fn is_stored_so(call: &Call, entry: &Entry, wanted: &Object) -> bool {
 
 /// The identity of an object: its uid, read as the number it is.
 pub fn uid(object: &Object) -> Uid {
+    uid_of(object.uid())
+}
+
+/// The same of a uid that stands alone.
+pub fn uid_of(text: &str) -> Uid {
     let mut bytes = [0; 16];
-    let digits: Vec<u8> = object
-        .uid()
+    let digits: Vec<u8> = text
         .bytes()
         .filter(|byte| *byte != b'-')
         .filter_map(|byte| (byte as char).to_digit(16).map(|d| d as u8))
@@ -294,11 +317,21 @@ pub fn uid(object: &Object) -> Uid {
     Uid(bytes)
 }
 
-/// A new identity: a random UUID.
+/// A new identity: a random UUID. What is written gets one of [`crate::api::Api::new_uid`].
 pub fn new_uid() -> String {
-    let mut bytes = crate::read::resume::random::<16>();
+    uuid(crate::read::resume::random())
+}
+
+/// The UUID of some random bytes.
+pub fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
+    uid_text(Uid(bytes))
+}
+
+/// An identity as objects have it.
+pub fn uid_text(uid: Uid) -> String {
+    let Uid(bytes) = uid;
     let mut text = String::with_capacity(36);
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(at, 4 | 6 | 8 | 10) {

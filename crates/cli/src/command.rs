@@ -3,9 +3,9 @@
 use clap::Subcommand;
 
 use crate::commands::{
-    activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, controllers,
-    create, delete, describe, diff, doctor, edit, events, explain, get, history, login, marks, options,
-    patch, plan, referrers, replace, restore, rotate_keys, search, support_bundle, undo, version, wait,
+    activity, api_resources, api_versions, apply, audit, auth, backup, completion, config, create, delete,
+    describe, diff, doctor, edit, events, explain, get, history, login, marks, options, patch, plan,
+    referrers, replace, restore, rotate_keys, search, support_bundle, undo, version, wait,
 };
 use crate::failure::Failure;
 use crate::session::Session;
@@ -44,7 +44,6 @@ pub enum Command {
     Audit(audit::Arguments),
     RotateKeys(rotate_keys::Arguments),
     Backup(backup::Arguments),
-    Controllers(controllers::Arguments),
     Doctor(doctor::Arguments),
     SupportBundle(support_bundle::Arguments),
     Config(config::Arguments),
@@ -100,7 +99,6 @@ impl Command {
             Command::RotateKeys(arguments) => rotate_keys::run(arguments, session).await,
             Command::Audit(arguments) => audit::run(arguments, session).await,
             Command::Backup(arguments) => backup::run(arguments, session).await,
-            Command::Controllers(arguments) => controllers::run(arguments, session).await,
             Command::Doctor(arguments) => doctor::run(arguments, session).await,
             Command::SupportBundle(arguments) => support_bundle::run(arguments, session).await,
             Command::Config(arguments) => config::run(arguments, session).await,

@@ -16,10 +16,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Where certificate authorities are kept, on the systems there are.
-const SYSTEM_AUTHORITIES: [&str; 3] =
-    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
-
 /// What a fetch may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -217,9 +213,7 @@ async fn exchange(
 }
 
 fn tls(url: &str) -> Result<ClientConfig, NotFetched> {
-    let named = std::env::var_os("SSL_CERT_FILE").map(std::path::PathBuf::from);
-    let files = named.into_iter().chain(SYSTEM_AUTHORITIES.map(std::path::PathBuf::from));
-    let pem = files.filter_map(|file| std::fs::read(file).ok()).next().unwrap_or_default();
+    let pem = client::system_authorities();
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

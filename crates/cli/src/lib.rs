@@ -5,6 +5,7 @@
 
 mod client;
 mod command;
+mod command_module;
 mod commands;
 mod console;
 mod discovery;
@@ -28,6 +29,8 @@ mod wrap;
 
 pub use client::{Answer, Ask, Client, UNKNOWN_PATH, refused, segment};
 pub use command::Command;
+pub use command_module::CommandModule;
+pub use commands::controllers;
 pub use commands::get::headed;
 pub use commands::plan::show as show_plan;
 pub use console::Console;

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::discovery::Discovery;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::kubeconfig::{Access, Kubeconfig};
+use crate::kubeconfig;
 
 /// One run of a command.
 pub struct Session {
@@ -35,20 +35,21 @@ impl Session {
 
     async fn reached(&mut self) -> Result<&Reached, Failure> {
         if self.reached.is_none() {
-            let kubeconfig = Kubeconfig::load(&self.global)?;
-            let access = Access::of(&kubeconfig, &self.global).await?;
+            let kubeconfig = kubeconfig::load(&self.global)?;
+            let access = kubeconfig::access(&kubeconfig, &self.global).await?;
             let colours = self.console.colours && self.console.err_is_terminal;
             let warn = move |text: &str| match colours {
                 true => eprintln!("\u{1b}[33;1mWarning:\u{1b}[0m {text}"),
                 false => eprintln!("Warning: {text}"),
             };
             let project = self.global.project.as_deref().filter(|project| !project.is_empty());
+            let namespace = (access.namespace.clone(), access.namespace_is_asked_for);
             let client =
-                Client::new(&access, project, self.global.timeout()?, self.global.verbosity, Box::new(warn))?;
+                Client::new(access, project, self.global.timeout()?, self.global.verbosity, Box::new(warn))?;
             self.reached = Some(Reached {
                 client: Rc::new(client),
-                namespace: access.namespace,
-                namespace_is_asked_for: access.namespace_is_asked_for,
+                namespace: namespace.0,
+                namespace_is_asked_for: namespace.1,
             });
         }
         self.reached.as_ref().ok_or(Failure::Exit(1))

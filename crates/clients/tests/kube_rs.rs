@@ -20,13 +20,16 @@ use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use testbed::server::Server;
 use testbed::{need, parts};
 
+/// No ConfigMap is in a namespace but those that a test makes.
+pub const WITHOUT_OWN_MAPS: [&str; 1] = ["--controllers=all,-root-ca-certificate-publisher-controller"];
+
 /// A server of its own and the administrator's client; `None`, said plainly, when there is no binary.
 async fn start() -> Option<(Server, Client)> {
     let Some(binary) = parts::groundplane() else {
         need::passed_over("the server was not built; `cargo test --workspace` does that");
         return None;
     };
-    let server = Server::fresh(binary.to_str().unwrap(), &[]).unwrap();
+    let server = Server::first_start(binary.to_str().unwrap(), &WITHOUT_OWN_MAPS).unwrap();
     let client = connect(&server).await;
     Some((server, client))
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         let advice = "no hardware data; pass --lshw NODE=FILE, --lldp NODE=FILE or --inventory FILE";
         return Err(Trouble::Asked(advice.to_owned()));
     }
-    let documents = arguments.sources.read(streams)?.documents;
+    let documents = arguments.sources.read(streams)?;
     let lshw = arguments.hardware.read(&documents)?;
     let mut heard = arguments.neighbours.read()?;
     let mut listed = inventory(&arguments.inventory)?;
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     let compiled = compile(&documents, &lshw);
     let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
     let profiles: HashMap<&str, &HardwareProfile> =
-        compiled.design.hardware_profiles.iter().map(|profile| (profile.name(), profile)).collect();
+        compiled.design.hardware_profiles.iter().map(|profile| (profile.name(), &**profile)).collect();
     let mut found: Vec<(&str, Vec<Comparison>)> = Vec::new();
     for node in &site.nodes {
         let built = Built {
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         let wanted = node.effective.settings.hardware_profile.as_ref();
         let profile = wanted.and_then(|wanted| profiles.get(wanted.value.as_str()));
         if let Some(profile) = profile.filter(|_| is_seen) {
-            found.push((node.name(), compare(node, profile, rack, &built)));
+            found.push((node.name(), compare(node, profile, rack.map(AsRef::as_ref), &built)));
         }
     }
     for stranger in listed.keys() {

@@ -1,8 +1,13 @@
 //! `groundplane design compile`: the effective settings of every node.
 
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
+
 use clap::{Args, ValueEnum};
 use design::{
-    compile::{Compiled, Outcome, compile, unparsable_as_drydock_json},
+    compile::{Compiled, Node, Outcome, compile, unparsable_as_drydock_json},
     document::LoadError,
     provenance,
 };
@@ -11,7 +16,7 @@ use crate::{
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
     server::Secrecy,
-    sources::{Read, Sources},
+    sources::Sources,
 };
 
 #[derive(Args)]
@@ -51,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         Form::DrydockJson => Secrecy::Read,
         Form::Tree | Form::Json | Form::Yaml => Secrecy::Hidden,
     };
-    let Read { documents, writers } = match arguments.sources.read_with(secrecy, streams) {
+    let documents = match arguments.sources.read_with(secrecy, streams) {
         Err(Trouble::Load(LoadError::Yaml(error))) if matches!(arguments.output, Form::DrydockJson) => {
             writeln!(streams.out, "{:#}", unparsable_as_drydock_json(&error))?;
             return Ok(Ended::NotWell);
@@ -71,21 +76,37 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         }
         Form::Tree => {
             for node in compiled.site().into_iter().flat_map(|site| &site.nodes) {
-                provenance::write_node(streams.out, node, &writers)?;
+                provenance::write_node(streams.out, node)?;
             }
         }
         Form::Json | Form::Yaml => {
-            let nodes = compiled.site().into_iter().flat_map(|site| &site.nodes);
-            let printed: serde_json::Value =
-                nodes.map(|node| (node.name().to_owned(), provenance::node_json(node, &writers))).collect();
-            let printed = serde_json::json!({ "nodes": printed });
-            match arguments.output {
-                Form::Yaml => write!(streams.out, "{}", krm::encode::to_yaml(&printed))?,
-                _ => writeln!(streams.out, "{printed:#}")?,
-            }
+            let mut nodes: Vec<_> = compiled.site().into_iter().flat_map(|site| &site.nodes).collect();
+            nodes.sort_by(|a, b| a.name().cmp(b.name()));
+            let is_yaml = matches!(arguments.output, Form::Yaml);
+            write_nodes(streams.out, &nodes, is_yaml)?;
         }
     }
     Ok(Ended::Well)
+}
+
+/// Writes nodes one by one: all of them at once would be many times as large as the design.
+fn write_nodes(out: &mut dyn Write, nodes: &[&Arc<Node>], is_yaml: bool) -> io::Result<()> {
+    if nodes.is_empty() {
+        return writeln!(out, "{}", if is_yaml { "nodes: {}" } else { "{\n  \"nodes\": {}\n}" });
+    }
+    writeln!(out, "{}", if is_yaml { "nodes:" } else { "{\n  \"nodes\": {" })?;
+    for (index, node) in nodes.iter().enumerate() {
+        let printed = provenance::node_json(node);
+        if is_yaml {
+            let text = krm::encode::to_yaml(&serde_json::json!({ node.name(): printed }));
+            text.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+            continue;
+        }
+        let text = format!("{printed:#}").replace('\n', "\n    ");
+        let comma = if index + 1 < nodes.len() { "," } else { "" };
+        writeln!(out, "    {}: {text}{comma}", serde_json::Value::from(node.name()))?;
+    }
+    if is_yaml { Ok(()) } else { writeln!(out, "  }}\n}}") }
 }
 
 /// Prints why the design does not compile.

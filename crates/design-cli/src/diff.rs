@@ -6,9 +6,8 @@ use clap::{Args, ValueEnum};
 use design::{
     compile::{Compiled, LshwInputs, compile},
     document::Document,
-    inherit::is_secret,
     reach::{NodeChange, reach},
-    yaml::{Node, Value as Yaml},
+    secrets,
 };
 use serde_json::json;
 
@@ -90,22 +89,15 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
 impl Arguments {
     fn documents(&self, text: &str, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
         let Some(state) = text.strip_prefix('@') else {
-            return Ok(self.layers.read(&[PathBuf::from(text)], streams)?.documents);
+            return self.layers.read(&[PathBuf::from(text)], streams);
         };
         let state: State = state.parse().map_err(Trouble::Asked)?;
         let place = ServerDesign::find(self.design.as_deref(), streams)?;
-        Ok(place.read(state, Secrecy::Hidden, streams)?.documents)
+        place.read(state, Secrecy::Hidden, streams)
     }
 }
 
 /// Replaces secrets with a placeholder.
 fn without_secrets(document: &mut Document) {
-    let Yaml::Map(data) = &mut document.data.value else { return };
-    let Some(Node { value: Yaml::Map(oob), .. }) = data.get_mut("oob") else { return };
-    let keys: Vec<String> = oob.iter().filter_map(|(key, _)| key.as_str().map(str::to_owned)).collect();
-    for key in keys.iter().filter(|key| !key.starts_with('!') && is_secret(&format!("oob.{key}"))) {
-        if let Some(value) = oob.get_mut(key) {
-            value.value = Yaml::String("(hidden)".to_owned());
-        }
-    }
+    document.data = secrets::without_secrets(&document.data, &|path, _| secrets::is_secret_path(path));
 }

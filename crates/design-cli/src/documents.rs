@@ -1,7 +1,12 @@
 //! `groundplane design documents`: lists documents by kind, name and values.
 
 use clap::{Args, ValueEnum};
-use design::{document::Document, yaml::Node};
+use design::{
+    document::{Document, native},
+    secrets,
+    user_kinds::UserKinds,
+    yaml::Node,
+};
 
 use crate::{
     outcome::{Ended, Streams, Trouble},
@@ -46,8 +51,10 @@ fn path_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?.documents;
-    let found: Vec<&Document> = documents.iter().filter(|document| arguments.asks_for(document)).collect();
+    let documents = arguments.sources.read(streams)?;
+    let kinds = UserKinds::of(&documents);
+    let shown: Vec<Document> = documents.iter().map(|document| without_secrets(document, &kinds)).collect();
+    let found: Vec<&Document> = shown.iter().filter(|document| arguments.asks_for(document)).collect();
     match arguments.output {
         Form::Name => {
             for document in found {
@@ -75,6 +82,19 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
         }
     }
     Ok(Ended::Well)
+}
+
+/// A document as it may be shown. Secrets cannot be selected by value either.
+fn without_secrets(document: &Document, kinds: &UserKinds<'_>) -> Document {
+    let is_of_a_design = native::is_of_a_design(document);
+    let is_secret_field = |path: &str, name: &str| match is_of_a_design {
+        true => secrets::is_secret_path(path),
+        false => {
+            let names: Vec<String> = path.split('.').map(str::to_owned).collect();
+            secrets::is_secret_key(name) || kinds.is_secret_field(document.schema(), &names)
+        }
+    };
+    Document { data: secrets::without_secrets(&document.data, &is_secret_field), ..document.clone() }
 }
 
 impl Arguments {

@@ -11,7 +11,7 @@ use crate::{
     compile::refused,
     hardware_files::HardwareFiles,
     outcome::{Ended, Streams, Trouble},
-    sources::{Read, Sources},
+    sources::Sources,
 };
 
 #[derive(Args)]
@@ -40,31 +40,29 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let Read { documents, writers } = arguments.sources.read(streams)?;
+    let documents = arguments.sources.read(streams)?;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw);
     let Some(site) = compiled.site() else { return Ok(refused(&compiled, streams)) };
     let name = &arguments.name;
     if let Some(node) = site.node(name) {
         match arguments.output {
-            Form::Tree => provenance::write_node(streams.out, node, &writers)?,
-            Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node, &writers))?,
-            Form::Yaml => {
-                write!(streams.out, "{}", krm::encode::to_yaml(&provenance::node_json(node, &writers)))?
-            }
+            Form::Tree => provenance::write_node(streams.out, node)?,
+            Form::Json => writeln!(streams.out, "{:#}", provenance::node_json(node))?,
+            Form::Yaml => write!(streams.out, "{}", krm::encode::to_yaml(&provenance::node_json(node)))?,
         }
     } else if let Some(profile) = site.profiles.iter().find(|profile| profile.document.name == *name) {
         let values = explain(&profile.effective);
         match arguments.output {
             Form::Tree => {
                 writeln!(streams.out, "{}  ({})", profile.document, provenance::chain(&profile.effective))?;
-                provenance::write_values(streams.out, &values, &profile.effective, &writers)?;
+                provenance::write_values(streams.out, &values, &profile.effective)?;
             }
             Form::Json => {
-                writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective, &writers))?
+                writeln!(streams.out, "{:#}", provenance::values_json(&values, &profile.effective))?
             }
             Form::Yaml => {
-                let printed = provenance::values_json(&values, &profile.effective, &writers);
+                let printed = provenance::values_json(&values, &profile.effective);
                 write!(streams.out, "{}", krm::encode::to_yaml(&printed))?;
             }
         }

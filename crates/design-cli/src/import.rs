@@ -14,8 +14,8 @@ use crate::{
 
 #[derive(Args)]
 #[command(
-    after_help = "On the server, every document becomes an object in the namespace, in one commit. BMC passwords become \
-    Secrets.\nWith --to, documents are written to the subdirectories `formation` (networks, racks, nodes), `hardware` \
+    after_help = "On the server, every document becomes an object in the namespace, in one commit. Layers are kept, and \
+    rendered there. Passwords, passphrases, certificates and keys become Secrets.\nWith --to, documents are written to the subdirectories `formation` (networks, racks, nodes), `hardware` \
     (hardware profiles) and `profiles` (host profiles).\n\nExamples:\n  \
     groundplane design import site/ -n airsloop --dry-run\n  \
     groundplane design import treasuremap --site airsloop -n airsloop\n  \
@@ -40,9 +40,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.layers.read(&arguments.paths, streams)?.documents;
+    let written = arguments.layers.written(&arguments.paths, streams)?;
+    let rendered = arguments.layers.rendered(written.clone(), streams)?;
     match &arguments.to {
-        Some(folder) => to_folder::write_all(documents, folder, arguments.force, streams),
-        None => to_server::bring(documents, &arguments.server, streams),
+        Some(folder) => to_folder::write_all(rendered, folder, arguments.force, streams),
+        None => to_server::bring(&written, &rendered, &arguments.server, streams),
     }
 }

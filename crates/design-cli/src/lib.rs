@@ -11,6 +11,7 @@ mod elsewhere;
 mod explain;
 mod hardware_files;
 mod import;
+mod module;
 mod outcome;
 mod pages;
 mod promote;
@@ -19,11 +20,12 @@ mod server;
 mod sources;
 mod validate;
 
+pub use module::Commands;
 pub use outcome::{Ended, Streams};
 
 use clap::{Args, Subcommand};
 
-/// Compile, validate and compare site designs, from files or on a server.
+/// Compile, validate, compare and promote site designs.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]

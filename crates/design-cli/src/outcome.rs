@@ -1,11 +1,6 @@
 //! Exit status and output streams of a command.
 
-use std::{
-    error::Error,
-    fmt, io,
-    io::Write,
-    process::{ExitCode, Termination},
-};
+use std::{error::Error, fmt, io, io::Write};
 
 use cli::{Global, Refused, Server, fetch::NotFetched};
 use design::{deckhand::Problem, document::LoadError};
@@ -23,19 +18,18 @@ pub enum Ended {
 }
 
 impl Ended {
+    /// The exit code of the process.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::NotWell => 1,
+            Self::InTrouble => 2,
+        }
+    }
+
     /// Success, or exit code 1.
     pub(crate) fn well_if(well: bool) -> Self {
         if well { Self::Well } else { Self::NotWell }
-    }
-}
-
-impl Termination for Ended {
-    fn report(self) -> ExitCode {
-        match self {
-            Self::Well => ExitCode::SUCCESS,
-            Self::NotWell => ExitCode::from(1),
-            Self::InTrouble => ExitCode::from(2),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The documentation pages of the finding codes.
 
 /// A code and its page.
-pub(crate) const PAGES: [(&str, &str); 39] = [
+pub(crate) const PAGES: [(&str, &str); 40] = [
     ("GP0001", include_str!("../../../docs/validators/GP0001.md")),
     ("GP0002", include_str!("../../../docs/validators/GP0002.md")),
     ("GP0003", include_str!("../../../docs/validators/GP0003.md")),
@@ -41,6 +41,7 @@ pub(crate) const PAGES: [(&str, &str); 39] = [
     ("GP5002", include_str!("../../../docs/validators/GP5002.md")),
     ("GP6001", include_str!("../../../docs/validators/GP6001.md")),
     ("GP6002", include_str!("../../../docs/validators/GP6002.md")),
+    ("GP6003", include_str!("../../../docs/validators/GP6003.md")),
 ];
 
 #[cfg(test)]

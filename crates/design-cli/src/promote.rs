@@ -3,10 +3,10 @@
 use clap::Args;
 use design::{
     compile::{LshwInputs, compile},
-    object::{GROUP, VERSION},
+    object::{GROUP, ORIGIN, VERSION},
     reach::reach,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     compile::refused,
@@ -62,18 +62,25 @@ fn make(
     changed: String,
     streams: &mut Streams<'_>,
 ) -> Result<Ended, Trouble> {
-    let documents = documents(&place.objects_at(State::Documents, streams)?);
+    let (objects, layers) = place.objects_at(State::Documents, streams)?;
+    let documents = documents(&objects);
     for _ in 0..MAX_ATTEMPTS {
         let newest = place.revisions(streams)?.pop();
         let number = newest.as_ref().and_then(|newest| newest["spec"]["number"].as_i64()).unwrap_or(0);
-        let is_kept = newest.is_some_and(|newest| newest["spec"]["documents"] == documents);
+        let is_kept = newest.is_some_and(|newest| is_same(&newest["spec"], &documents, &layers));
         let number = if is_kept { number } else { number + 1 };
         let mut items = vec![in_force(place, number, arguments.allow_errors)];
         if !is_kept {
+            let mut spec = json!({
+                "design": place.name, "number": number, "message": arguments.message, "documents": documents,
+            });
+            if !layers.is_empty() {
+                spec["layers"] = json!(layers);
+            }
             items.push(json!({"operation": "create", "object": {
                 "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "DesignRevision",
                 "metadata": {"name": format!("{}-{number}", place.name), "namespace": place.namespace},
-                "spec": {"design": place.name, "number": number, "message": arguments.message, "documents": documents},
+                "spec": spec,
             }}));
         }
         match commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams) {
@@ -88,6 +95,21 @@ fn make(
     Err(Trouble::Asked("the design is being promoted by somebody else; try again".to_owned()))
 }
 
+/// Whether a revision holds these documents, wherever their lines are.
+fn is_same(spec: &Value, documents: &Value, layers: &[String]) -> bool {
+    let without_lines = |documents: &Value| -> Value {
+        let documents = documents.as_array().into_iter().flatten().cloned();
+        documents
+            .map(|mut document| {
+                document.as_object_mut().map(|fields| fields.remove("origins"));
+                document
+            })
+            .collect()
+    };
+    let theirs = spec["layers"].as_array().map(Vec::as_slice).unwrap_or_default();
+    theirs == layers && without_lines(&spec["documents"]) == without_lines(documents)
+}
+
 /// Documents in the format of a revision.
 fn documents(objects: &[Value]) -> Value {
     let mut documents: Vec<Value> = objects
@@ -97,6 +119,14 @@ fn documents(objects: &[Value]) -> Value {
                 json!({"kind": object["kind"], "name": object["metadata"]["name"], "spec": object["spec"]});
             if let Some(labels) = object["metadata"].get("labels").filter(|labels| !labels.is_null()) {
                 document["labels"] = labels.clone();
+            }
+            let annotations = object["metadata"]["annotations"].as_object().into_iter().flatten();
+            let origins: Map<String, Value> = annotations
+                .filter(|(key, _)| key.starts_with(ORIGIN))
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
+            if !origins.is_empty() {
+                document["origins"] = origins.into();
             }
             document
         })
@@ -129,7 +159,7 @@ pub(crate) fn reached(
     in_full: bool,
     streams: &mut Streams<'_>,
 ) -> Result<String, Trouble> {
-    let later = compile(&place.read(to, Secrecy::Hidden, streams)?.documents, &LshwInputs::new());
+    let later = compile(&place.read(to, Secrecy::Hidden, streams)?, &LshwInputs::new());
     let Some(live) = place.live() else {
         let count = later.site().map_or(0, |site| site.nodes.len());
         if in_full {
@@ -138,7 +168,7 @@ pub(crate) fn reached(
         return Ok(format!(": {count} nodes"));
     };
     let now = place.read(State::Revision(live), Secrecy::Hidden, streams)?;
-    let now = compile(&now.documents, &LshwInputs::new());
+    let now = compile(&now, &LshwInputs::new());
     let (Some(old), Some(new)) = (now.site(), later.site()) else {
         refused(&later, streams);
         return Ok(String::new());

@@ -66,6 +66,9 @@ pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<En
     }
     let mut items = vec![in_force(&place, number, arguments.allow_errors)];
     if arguments.documents {
+        if let Some(layers) = revision["spec"].get("layers") {
+            items[0]["patch"]["spec"]["layers"] = layers.clone();
+        }
         items.extend(set_back(&place, &of_revision(revision), &place.objects(streams)?));
     }
     commit(items, "groundplane-design", &[], arguments.message.as_deref(), streams)?;

@@ -5,15 +5,12 @@ use std::{cell::RefCell, collections::HashMap, fmt, str::FromStr};
 use cli::path_segment;
 use design::{
     deckhand::Problem,
-    document::{Document, Writers},
+    document::{Document, native},
     object::{GROUP, ITEMS, KINDS, VERSION, compose, documents_of},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    outcome::{Streams, Trouble},
-    sources::Read,
-};
+use crate::outcome::{Streams, Trouble};
 
 /// Label of items that are copies of objects of user-defined kinds. They are not restored.
 pub(crate) const COPIED: &str = "design.groundplane.dev/copied";
@@ -174,13 +171,17 @@ impl ServerDesign {
         Ok(revisions)
     }
 
-    /// The objects of a state: current, or of a revision.
-    pub(crate) fn objects_at(&self, state: State, streams: &mut Streams<'_>) -> Result<Vec<Value>, Trouble> {
+    /// The objects of a state and the order of their layers: current, or of a revision.
+    pub(crate) fn objects_at(
+        &self,
+        state: State,
+        streams: &mut Streams<'_>,
+    ) -> Result<(Vec<Value>, Vec<String>), Trouble> {
         let number = match (state, self.live()) {
             (State::Documents, _) => {
                 let mut objects = self.objects(streams)?;
                 objects.extend(self.user_objects(streams)?);
-                return Ok(objects);
+                return Ok((objects, self.layers()));
             }
             (State::Revision(number), _) | (State::Live, Some(number)) => number,
             (State::Live, None) => {
@@ -196,7 +197,8 @@ impl ServerDesign {
             path_segment(&format!("{}-{number}", self.name))
         );
         let revision = streams.server()?.get(&path, &[])?;
-        Ok(revision["spec"]["documents"].as_array().into_iter().flatten().map(kept).collect())
+        let objects = revision["spec"]["documents"].as_array().into_iter().flatten().map(kept);
+        Ok((objects.collect(), layers_in(&revision)))
     }
 
     /// The documents of a state, ready to compile.
@@ -205,18 +207,24 @@ impl ServerDesign {
         state: State,
         secrecy: Secrecy,
         streams: &mut Streams<'_>,
-    ) -> Result<Read, Trouble> {
-        let objects = self.objects_at(state, streams)?;
-        self.documents(&objects, secrecy, streams)
+    ) -> Result<Vec<Document>, Trouble> {
+        let (objects, layers) = self.objects_at(state, streams)?;
+        self.documents(&objects, &layers, secrecy, streams)
     }
 
-    /// The documents of objects, after substitution.
+    /// The order of the layers of the current documents.
+    pub(crate) fn layers(&self) -> Vec<String> {
+        layers_in(&self.object)
+    }
+
+    /// The documents of objects, after layering and substitution.
     pub(crate) fn documents(
         &self,
         objects: &[Value],
+        layers: &[String],
         secrecy: Secrecy,
         streams: &mut Streams<'_>,
-    ) -> Result<Read, Trouble> {
+    ) -> Result<Vec<Document>, Trouble> {
         let secrets = match secrecy {
             Secrecy::Hidden => HashMap::new(),
             Secrecy::Read => self.secrets(objects, streams)?,
@@ -236,9 +244,11 @@ impl ServerDesign {
                 "warning: {missed} secrets could not be read; placeholders are used instead"
             ));
         }
-        let documents: Vec<Document> =
-            compose(documents).map_err(|problems: Vec<Problem>| Trouble::Layers(problems))?;
-        Ok(Read { documents, writers: Writers::default() })
+        let composed =
+            compose(documents, layers).map_err(|problems: Vec<Problem>| Trouble::Layers(problems))?;
+        let missing = composed.missing.iter().filter(|one| native::is_schema_of_a_design(&one.document));
+        missing.for_each(|one| streams.note(format_args!("warning: {}", one.warning.message)));
+        Ok(composed.documents)
     }
 
     /// The secrets that objects refer to, as far as the user may read them.
@@ -249,11 +259,7 @@ impl ServerDesign {
     ) -> Result<HashMap<(String, String), String>, Trouble> {
         let mut names: Vec<String> = Vec::new();
         for object in objects {
-            let spec = &object["spec"];
-            let oob = spec["oob_secrets"].as_object().into_iter().flat_map(|named| named.values());
-            for reference in oob.chain([&spec["data_secret"]]) {
-                names.extend(reference["name"].as_str().map(str::to_owned));
-            }
+            names.extend(secrets_of(object));
         }
         names.sort();
         names.dedup();
@@ -279,6 +285,20 @@ impl ServerDesign {
     }
 }
 
+/// The names of the Secrets that an object refers to.
+pub(crate) fn secrets_of(object: &Value) -> Vec<String> {
+    let spec = &object["spec"];
+    let oob = spec["oob_secrets"].as_object().into_iter().flat_map(|named| named.values());
+    let values = spec["secret_values"].as_array().into_iter().flatten();
+    let references = oob.chain(values).chain([&spec["data_secret"]]);
+    references.filter_map(|reference| reference["name"].as_str().map(str::to_owned)).collect()
+}
+
+fn layers_in(object: &Value) -> Vec<String> {
+    let layers = object["spec"]["layers"].as_array().into_iter().flatten();
+    layers.filter_map(|layer| layer.as_str().map(str::to_owned)).collect()
+}
+
 /// The API path of a design kind in a namespace.
 pub(crate) fn of_kind(namespace: &str, plural: &str) -> String {
     format!("/apis/{GROUP}/{VERSION}/namespaces/{}/{plural}", path_segment(namespace))
@@ -289,7 +309,9 @@ pub(crate) fn kept(document: &Value) -> Value {
     json!({
         "apiVersion": format!("{GROUP}/{VERSION}"),
         "kind": document["kind"],
-        "metadata": {"name": document["name"], "labels": document["labels"]},
+        "metadata": {
+            "name": document["name"], "labels": document["labels"], "annotations": document["origins"],
+        },
         "spec": document["spec"],
     })
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use design::{
-    deckhand::{MissingSource, render_with},
-    document::{Document, Writers, airship, load, parse},
+    deckhand::{MissingSource, has_policy, missing_policy, render_with, site_without_policy},
+    document::{Document, Envelope, airship, load, native, parse},
 };
 
 use crate::{
@@ -31,20 +31,15 @@ pub(crate) struct Sources {
     at: State,
 }
 
-/// The documents of a design.
-pub(crate) struct Read {
-    /// The documents, rendered.
-    pub(crate) documents: Vec<Document>,
-    /// Which source document wrote each value.
-    pub(crate) writers: Writers,
-}
-
 /// Layering options.
 #[derive(Args, Clone)]
 pub(crate) struct Layers {
     /// Site of an Airship repository: `site/<NAME>` with its type and the global documents.
     #[arg(long, value_name = "NAME")]
     site: Option<String>,
+    /// Directory of another repository that the site definition names. Defaults to a checkout beside the site's repository.
+    #[arg(long = "repository", value_name = "NAME=DIR", value_parser = name_and_folder)]
+    repositories: Vec<(String, PathBuf)>,
     /// Continue if the source document of a substitution, such as a secret, is missing.
     #[arg(long)]
     allow_missing_sources: bool,
@@ -54,11 +49,15 @@ pub(crate) struct Layers {
 
 impl Sources {
     /// Reads the documents without secrets of the server.
-    pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
+    pub(crate) fn read(&self, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
         self.read_with(Secrecy::Hidden, streams)
     }
 
-    pub(crate) fn read_with(&self, secrecy: Secrecy, streams: &mut Streams<'_>) -> Result<Read, Trouble> {
+    pub(crate) fn read_with(
+        &self,
+        secrecy: Secrecy,
+        streams: &mut Streams<'_>,
+    ) -> Result<Vec<Document>, Trouble> {
         if self.is_server() {
             return ServerDesign::find(self.design.as_deref(), streams)?.read(self.at, secrecy, streams);
         }
@@ -72,14 +71,29 @@ impl Sources {
 }
 
 impl Layers {
-    pub(crate) fn read(&self, paths: &[PathBuf], streams: &mut Streams<'_>) -> Result<Read, Trouble> {
+    /// The documents after layering and substitution.
+    pub(crate) fn read(
+        &self,
+        paths: &[PathBuf],
+        streams: &mut Streams<'_>,
+    ) -> Result<Vec<Document>, Trouble> {
+        let written = self.written(paths, streams)?;
+        self.rendered(written, streams)
+    }
+
+    /// The documents as they were written.
+    pub(crate) fn written(
+        &self,
+        paths: &[PathBuf],
+        streams: &mut Streams<'_>,
+    ) -> Result<Vec<Document>, Trouble> {
         let mut folders = Vec::new();
         // A single path may be a site of an Airship repository.
         let alone = match paths {
             [path] => airship::Repository::of_site(path),
             _ => None,
         };
-        let mut fetched = Vec::new();
+        let (mut fetched, mut is_site) = (Vec::new(), false);
         for path in paths {
             let path = match self.credentials.locate(path, streams)? {
                 Located::Here(path) => path,
@@ -89,10 +103,20 @@ impl Layers {
                 }
             };
             let path = &path;
-            match alone.clone().or_else(|| airship::Repository::at(path)) {
-                Some(repository) => folders.extend(repository.folders_of(self.site.as_deref())?),
+            let named = || airship::Repository::having(path, self.site.as_deref()?);
+            match alone.clone().or_else(|| airship::Repository::at(path)).or_else(named) {
+                Some(repository) => {
+                    let site = repository.folders_of(self.site.as_deref(), &self.repositories)?;
+                    note_revisions(&site, streams);
+                    folders.extend(site.folders);
+                    is_site = true;
+                }
                 None => folders.push(path.clone()),
             }
+        }
+        if let (Some(site), false) = (&self.site, is_site) {
+            let advice = "pass the root of a repository, which has the directory `site`";
+            return Err(Trouble::Asked(format!("--site {site}: none of the paths has sites; {advice}")));
         }
         let mut loaded = load(folders)?;
         for (name, bytes) in fetched {
@@ -107,24 +131,43 @@ impl Layers {
         for passed_over in &loaded.passed_over {
             streams.note(format_args!("skipped: {passed_over}"));
         }
-        let is_layered = loaded.documents.iter().any(|one| one.schema() == "deckhand/LayeringPolicy/v1");
-        let writers = Writers::of(&loaded.documents);
-        let documents = if is_layered { self.render(loaded.documents, streams)? } else { loaded.documents };
-        Ok(Read { documents, writers })
+        let unlayered = match is_site {
+            true => site_without_policy(&loaded.documents),
+            false => missing_policy(&loaded.documents),
+        };
+        if let Some(problem) = unlayered {
+            return Err(Trouble::Layers(vec![problem]));
+        }
+        Ok(loaded.documents)
     }
 
-    /// Missing sources are errors for design documents only: documents of other programs, such as charts, often lack theirs.
-    fn render(&self, documents: Vec<Document>, streams: &mut Streams<'_>) -> Result<Vec<Document>, Trouble> {
-        let rendering = render_with(documents, MissingSource::Warn).map_err(Trouble::Layers)?;
+    /// Renders documents that have layers, and our own that take values from others.
+    pub(crate) fn rendered(
+        &self,
+        written: Vec<Document>,
+        streams: &mut Streams<'_>,
+    ) -> Result<Vec<Document>, Trouble> {
+        let asks = |document: &Document| {
+            document.envelope == Envelope::Native && document.metadata.get("substitutions").is_some()
+        };
+        if !has_policy(&written) && !written.iter().any(asks) {
+            return Ok(written);
+        }
+        let rendering = render_with(written, MissingSource::Warn).map_err(Trouble::Layers)?;
+        for warning in &rendering.warnings {
+            streams.note(format_args!("{}: {}", warning.at, warning.message));
+        }
+        // Missing sources are errors for design documents only: others, such as charts, often lack theirs.
         let (ours, others): (Vec<_>, Vec<_>) =
-            rendering.warnings.into_iter().partition(|warning| is_of_a_design(&warning.message));
+            rendering.missing.into_iter().partition(|one| native::is_schema_of_a_design(&one.document));
         if !others.is_empty() {
             streams.note(format_args!(
                 "{} substitutions of documents that no node uses have no source",
                 others.len()
             ));
         }
-        let told: Vec<String> = ours.iter().map(|one| format!("{}: {}", one.at, one.message)).collect();
+        let told: Vec<String> =
+            ours.iter().map(|one| format!("{}: {}", one.warning.at, one.warning.message)).collect();
         if !told.is_empty() && !self.allow_missing_sources {
             return Err(Trouble::MissingSources(told));
         }
@@ -133,7 +176,22 @@ impl Layers {
     }
 }
 
-/// Warnings of the rendering begin with the schema of the document.
-fn is_of_a_design(warning: &str) -> bool {
-    warning.starts_with("drydock/") || warning.starts_with("design.groundplane.dev/")
+/// Other repositories are read as they are checked out.
+fn note_revisions(site: &airship::SiteFolders, streams: &mut Streams<'_>) {
+    for other in site.repositories.iter().filter(|other| other.is_elsewhere()) {
+        let (name, path) = (&other.name, other.path.display());
+        let revision = other.revision.as_deref().unwrap_or_default();
+        streams.note(format_args!(
+            "warning: repository {name} is read from {path} as it is checked out; the site definition asks for revision {revision}"
+        ));
+    }
+}
+
+fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
+            Ok((name.to_owned(), folder.into()))
+        }
+        _ => Err("use NAME=DIR, such as --repository global=../global-manifests".to_owned()),
+    }
 }

@@ -43,7 +43,7 @@ enum Form {
 }
 
 pub(crate) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ended, Trouble> {
-    let documents = arguments.sources.read(streams)?.documents;
+    let documents = arguments.sources.read(streams)?;
     let lshw = arguments.hardware.read(&documents)?;
     let compiled = compile(&documents, &lshw).validated();
     let mut told = diagnose(&compiled);

@@ -4,6 +4,7 @@
 
 pub mod baremetal_node;
 pub mod boot_action;
+pub mod composition;
 pub mod configuration_item;
 pub mod design;
 pub mod design_revision;

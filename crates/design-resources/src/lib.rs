@@ -5,11 +5,14 @@
 
 mod compiled_design;
 pub mod controller;
+mod kept;
 pub mod kinds;
+mod module;
 pub mod questions;
 mod verdict;
 
 pub use compiled_design::CompiledDesign;
+pub use module::Module;
 
 /// All kinds of the group.
 pub fn all() -> Vec<krm::kind::Kind> {

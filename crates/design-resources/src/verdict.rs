@@ -2,10 +2,10 @@
 
 use design::compile::Outcome;
 use design::validate::Severity;
-use krm::Object;
+use krm::{Object, condition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::compiled_design::CompiledDesign;
 
@@ -67,7 +67,7 @@ pub struct Summary {
 impl Summary {
     /// Summarizes a compiled design.
     pub fn of(result: &CompiledDesign) -> Summary {
-        let mut told = result.diagnostics();
+        let mut told: Vec<&design::validate::Diagnostic> = result.diagnostics().iter().collect();
         let count = |severity| told.iter().filter(|one| one.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         told.sort_by_key(|one| std::cmp::Reverse(one.severity));
@@ -90,16 +90,8 @@ impl Summary {
     }
 }
 
-/// A condition without its transition time.
-pub(crate) struct Holds {
-    kind: &'static str,
-    holds: bool,
-    reason: &'static str,
-    message: String,
-}
-
 /// The conditions of a compiled design.
-pub(crate) fn conditions(result: &CompiledDesign, verdict: &Summary) -> Vec<Holds> {
+pub(crate) fn conditions(result: &CompiledDesign, verdict: &Summary) -> Vec<condition::Finding> {
     let nodes = verdict.nodes;
     let compiled = match &result.compiled.outcome {
         _ if !result.problems.is_empty() => (false, "SubstitutionFailed", result.problems[0].message.clone()),
@@ -116,25 +108,12 @@ pub(crate) fn conditions(result: &CompiledDesign, verdict: &Summary) -> Vec<Hold
     };
     let ready = if compiled.0 { valid.clone() } else { compiled.clone() };
     [("Compiled", compiled), ("Valid", valid), ("Ready", ready)]
-        .map(|(kind, (holds, reason, message))| Holds { kind, holds, reason, message })
+        .map(|(kind, (holds, reason, message))| condition::Finding { kind, holds, reason, message })
         .into()
 }
 
 /// Conditions as JSON. Unchanged ones keep their transition time.
-pub(crate) fn written(holds: &[Holds], object: &Object, now: &str) -> Value {
-    let before = object.at("status.conditions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let one = |holds: &Holds| {
-        let status = if holds.holds { "True" } else { "False" };
-        let was = before.iter().find(|was| was["type"] == holds.kind && was["status"] == status);
-        let since = was.map_or_else(|| json!(now), |was| was["lastTransitionTime"].clone());
-        json!({
-            "type": holds.kind,
-            "status": status,
-            "observedGeneration": object.generation(),
-            "lastTransitionTime": since,
-            "reason": holds.reason,
-            "message": holds.message,
-        })
-    };
-    holds.iter().map(one).collect()
+pub(crate) fn written(findings: &[condition::Finding], object: &Object, now: &str) -> Value {
+    let before = object.at("status.conditions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    findings.iter().map(|finding| finding.after(before, Some(object.generation()), now)).collect()
 }

@@ -5,6 +5,7 @@
 mod boot_targets;
 mod drydock_json;
 mod duplicates;
+mod incremental;
 mod kernel_params;
 mod lshw;
 mod nic_selectors;
@@ -12,6 +13,7 @@ mod node;
 mod route_domains;
 mod site;
 
+pub use incremental::Compiler;
 pub use kernel_params::{NoCommandLine, command_line};
 pub use lshw::{Lshw, LshwError, LshwInputs};
 pub use nic_selectors::Selector;

@@ -10,15 +10,22 @@ mod dependencies;
 mod layers;
 mod limits;
 mod names;
+mod needed;
 mod parents;
 mod path;
+mod policy;
 mod problem;
 mod renderer;
 mod substitute;
 
+pub use needed::{layer_order, needed};
+pub use policy::{LAYERING_POLICY, has_policy, missing_policy, site_without_policy};
 pub use problem::{DocumentRef, Problem, ProblemKind};
 
-use crate::{document::Document, yaml::Warning};
+use crate::{
+    document::{Document, DocumentId},
+    yaml::Warning,
+};
 
 /// What to do about a substitution whose source is not among the documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +44,17 @@ pub struct Rendering {
     pub documents: Vec<Document>,
     /// What was done all the same but is probably not meant.
     pub warnings: Vec<Warning>,
+    /// Substitutions that were left out because their source is not among the documents.
+    pub missing: Vec<MissingValue>,
+}
+
+/// A substitution without a source.
+#[derive(Clone, Debug)]
+pub struct MissingValue {
+    /// The document that lacks the value.
+    pub document: DocumentId,
+    /// Where it asks for it, and for what.
+    pub warning: Warning,
 }
 
 /// Renders documents. Warnings are dropped: see [`render_with`].

@@ -5,12 +5,10 @@ mod envelope;
 mod load;
 pub mod native;
 mod reference;
-mod writers;
 
 pub use envelope::{Document, DocumentError, DocumentId, Envelope};
 pub use load::{LoadError, Loaded, load, parse};
 pub use reference::{DesignReference, Fetch, InvalidDesignReference};
-pub use writers::Writers;
 
 #[cfg(test)]
 mod tests;

@@ -14,13 +14,12 @@ mod lists;
 pub(crate) mod machine;
 mod refusal;
 mod scalars;
-mod secrets;
 mod settings;
 mod storage;
 
 pub use chain::{Effective, Profiles};
+pub(crate) use chain::{ResolvedBefore, is_same};
 pub use explain::{Explanation, explain};
 pub(crate) use explain::{differing, explain_with};
 pub use ledger::{Change, Ledger, Manner};
 pub use refusal::Refusal;
-pub use secrets::{is_secret, shown};

@@ -9,6 +9,7 @@ pub mod model;
 pub mod object;
 pub mod provenance;
 pub mod reach;
+pub mod secrets;
 pub mod user_kinds;
 pub mod validate;
 pub mod yaml;

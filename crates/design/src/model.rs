@@ -26,6 +26,7 @@ mod storage;
 
 pub use baremetal_node::{Address, Addressing, BaremetalNode};
 pub use boot_action::{Asset, BootAction};
+pub(crate) use design::ReadDocument;
 pub use design::{Design, Outcome};
 pub use driver_package::DriverPackage;
 pub use hardware_profile::{DeviceAlias, HardwareProfile, Hugepages};

@@ -2,19 +2,27 @@
 //!
 //! An object has the same fields as its document, with three differences: ordered members are lists keyed by name, because
 //! an API does not preserve the order of maps; secrets are references to Secrets; and scalars that count as text are
-//! strings. Object and document compile to the same result.
+//! strings. How a document is layered is in `layering`, the file and line of its values in an annotation per source. Object
+//! and document compile to the same result.
 
+mod composer;
 mod forms;
+mod layering;
 mod names;
+mod origin;
 mod owners;
 mod read;
+mod secret_values;
 mod shape;
 mod write;
 
+pub use composer::{Composer, Shared};
+pub use layering::is_partial;
 pub use names::{document_name, object_name};
+pub use origin::{ORIGIN, Origin};
 pub(crate) use read::in_file;
-pub use read::{Secrets, compose, document_of, documents_of};
-pub use write::{Credential, Written, item_of, object_of};
+pub use read::{Composed, Secrets, compose, document_of, documents_of, order};
+pub use write::{Credential, Layers, Written, item_of, object_of};
 
 /// The group of the objects.
 pub const GROUP: &str = "design.groundplane.dev";

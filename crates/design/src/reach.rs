@@ -2,12 +2,13 @@
 
 mod display;
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use crate::{
     compile::{Node, Site},
     inherit::{self, Explanation},
     model::{HostSettings, MachineSettings, Origin},
+    secrets,
 };
 
 /// What becomes of one node.
@@ -64,7 +65,7 @@ pub struct Was {
 impl Was {
     /// The value for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
-        if self.is_secret { "(hidden)" } else { &self.value }
+        if self.is_secret { secrets::HIDDEN } else { &self.value }
     }
 }
 
@@ -77,11 +78,11 @@ impl fmt::Debug for Was {
 
 /// The nodes that differ, in the order of the later state; those that are gone come last.
 pub fn reach(before: &Site, after: &Site) -> Vec<NodeChange> {
-    let earlier: HashMap<&str, &Node> = before.nodes.iter().map(|node| (node.name(), node)).collect();
-    let later: HashMap<&str, &Node> = after.nodes.iter().map(|node| (node.name(), node)).collect();
+    let earlier: HashMap<&str, &Arc<Node>> = before.nodes.iter().map(|node| (node.name(), node)).collect();
+    let later: HashMap<&str, &Arc<Node>> = after.nodes.iter().map(|node| (node.name(), node)).collect();
     let stays = after.nodes.iter().filter_map(|node| match earlier.get(node.name()) {
         None => Some(NodeChange::Added { node: node.name().to_owned() }),
-        Some(was) if is_same(was, node) => None,
+        Some(was) if Arc::ptr_eq(was, node) || is_same(was, node) => None,
         Some(was) => changed(was, node),
     });
     let gone = before.nodes.iter().filter(|node| !later.contains_key(node.name()));
@@ -185,5 +186,9 @@ fn computed(node: &Node) -> Vec<Explanation> {
 }
 
 fn was_of(one: &Explanation) -> Was {
-    Was { value: one.value.clone(), is_secret: inherit::is_secret(&one.path), by: one.by.clone() }
+    Was {
+        value: one.value.clone(),
+        is_secret: secrets::is_hidden(&one.path, &one.value, one.by.as_ref()),
+        by: one.by.clone(),
+    }
 }

@@ -5,7 +5,7 @@
 
 mod check;
 
-use std::collections::HashMap;
+use std::{borrow::Borrow, collections::HashMap};
 
 use crate::{
     document::Document,
@@ -23,8 +23,9 @@ pub struct UserKinds<'d> {
 
 impl<'d> UserKinds<'d> {
     /// Gathers the schemas. Drydock's kinds are typed, and need none.
-    pub fn of(documents: &'d [Document]) -> Self {
-        let schemas = documents.iter().filter(|document| document.schema() == SCHEMA);
+    pub fn of<D: Borrow<Document>>(documents: &'d [D]) -> Self {
+        let schemas =
+            documents.iter().map(Borrow::borrow).filter(|document: &&Document| document.schema() == SCHEMA);
         let theirs = schemas.filter(|document| !document.name().starts_with("drydock/"));
         Self { by_schema: theirs.map(|document| (document.name(), &document.data)).collect() }
     }
@@ -34,10 +35,22 @@ impl<'d> UserKinds<'d> {
         self.by_schema.keys().copied()
     }
 
+    /// Whether the schema of a kind marks a field as secret: with `writeOnly`, `format: password` or `x-secret`. Numbers of
+    /// lists are not part of the path.
+    pub fn is_secret_field(&self, schema: &str, names: &[String]) -> bool {
+        let below = |node: &'d Node, name: &str| {
+            let of_items = std::iter::successors(Some(node), |node| node.get("items"));
+            of_items.filter_map(|node| node.get("properties")?.get(name)).next()
+        };
+        let Some(root) = self.by_schema.get(schema) else { return false };
+        let field = names.iter().try_fold(*root, |node, name| below(node, name));
+        field.is_some_and(is_marked)
+    }
+
     /// Validates documents of these kinds. Documents of kinds without a schema are not checked.
-    pub fn check(&self, documents: &[Document]) -> Vec<Diagnostic> {
+    pub fn check<D: Borrow<Document>>(&self, documents: &[D]) -> Vec<Diagnostic> {
         let mut told = Vec::new();
-        for document in documents {
+        for document in documents.iter().map(Borrow::borrow) {
             let Some(schema) = self.by_schema.get(document.schema()) else { continue };
             for mistake in check::check(&document.data, schema) {
                 told.push(Diagnostic {
@@ -53,4 +66,10 @@ impl<'d> UserKinds<'d> {
         }
         told
     }
+}
+
+fn is_marked(schema: &Node) -> bool {
+    let is_true = |key: &str| schema.get(key).is_some_and(|one| one.value.as_bool() == Some(true));
+    let format = schema.get("format").and_then(|format| format.value.as_str());
+    is_true("writeOnly") || is_true("x-secret") || format == Some("password")
 }

@@ -31,6 +31,7 @@ mod partitioning;
 mod platforms;
 mod ranges;
 mod redfish;
+mod regions;
 mod sizing;
 mod subnet;
 mod trunking;
@@ -43,7 +44,7 @@ pub use finding::{Finding, Report, Severity, Validator};
 use crate::{compile::Site, model::Design};
 
 /// All validators, in the order they run. Those the original has come first, in its order.
-pub const VALIDATORS: [&Validator; 30] = [
+pub const VALIDATORS: [&Validator; 31] = [
     &boot_storage::VALIDATOR,
     &cidrs::VALIDATOR,
     &hugepages::VALIDATOR,
@@ -74,6 +75,7 @@ pub const VALIDATORS: [&Validator; 30] = [
     &vlans::VALIDATOR,
     &boot_macs::VALIDATOR,
     &overlapping_networks::VALIDATOR,
+    &regions::VALIDATOR,
 ];
 
 /// Runs every validator over an effective site.

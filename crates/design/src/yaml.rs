@@ -5,6 +5,7 @@
 //! integers beyond 64 bits.
 
 pub(crate) mod extent;
+mod file;
 mod json;
 mod map;
 mod reader;
@@ -13,6 +14,7 @@ mod text;
 mod value;
 mod write;
 
+pub use file::File;
 pub use map::{Entry, Key, Map};
 pub use reader::{Stream, Warning, YamlError, read};
 pub use value::{Node, Position, Value};

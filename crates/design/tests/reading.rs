@@ -8,7 +8,7 @@ use design::{
 
 fn problems(text: &str) -> Vec<Problem> {
     let documents = parse("site.yaml", text.as_bytes()).unwrap().documents;
-    Design::read(&documents).outcomes.into_iter().flat_map(|outcome| outcome.problems).collect()
+    Design::read(&documents).outcomes.into_iter().flat_map(|outcome| outcome.problems.clone()).collect()
 }
 
 fn told(text: &str) -> Vec<String> {
@@ -43,7 +43,7 @@ fn a_network_without_a_subnet_has_the_shape_but_no_meaning() {
     let text = "{schema: drydock/Network/v1, metadata: {name: mgmt}, data: {mtu: 1500}}";
     let problems = problems(text);
     assert_eq!(problems.len(), 1);
-    assert_eq!((problems[0].fault, problems[0].path.as_str()), (Fault::Value, "cidr"));
+    assert_eq!((problems[0].fault, problems[0].path.as_str()), (Fault::Missing, "cidr"));
 }
 
 #[test]

@@ -104,3 +104,92 @@ fn ranges_lie_in_their_network_and_do_not_overlap() {
         1
     );
 }
+
+/// A link and networks whose tags are given.
+fn trunk(tags: &[&str]) -> String {
+    let networks = tags.iter().enumerate().map(|(i, tag)| {
+        format!("---\n{{schema: drydock/Network/v1, metadata: {{name: net{i}}}, data: {{cidr: 10.{i}.0.0/24, vlan: '{tag}'}}}}\n")
+    });
+    let names: Vec<String> = (0..tags.len()).map(|i| format!("net{i}")).collect();
+    let link = format!(
+        "---\n{{schema: drydock/NetworkLink/v1, metadata: {{name: gp}}, data: {{trunking: {{mode: 802.1q, default_network: net0}}, allowed_networks: [{}]}}}}\n",
+        names.join(", ")
+    );
+    networks.chain([link]).collect()
+}
+
+fn errors_in(site: &str) -> Vec<&'static str> {
+    let documents = parse("site.yaml", site.as_bytes()).unwrap().documents;
+    let report = compile(&documents, &LshwInputs::new()).validated().report.unwrap();
+    report.findings().iter().filter(|one| one.is_error()).map(|one| one.validator.code).collect()
+}
+
+#[test]
+fn an_interface_without_networks_needs_no_link() {
+    for port in
+        ["{slaves: [nic1], sriov: {vf_count: 32}}", "{device_link: none, slaves: [nic1]}", "{networks: []}"]
+    {
+        assert_eq!(found(&format!("{ADDRESS}, interfaces: {{p1p1: {port}}}")), Vec::<&str>::new(), "{port}");
+    }
+    // With networks it does, and each is told.
+    let wired = "interfaces: {p1p1: {device_link: none, networks: [oob, oob]}}";
+    assert_eq!(found(&format!("{ADDRESS}, {wired}")), ["GP1007", "GP1007"]);
+}
+
+#[test]
+fn a_vlan_tag_of_zero_is_an_untagged_network() {
+    assert_eq!(errors_in(&trunk(&["0", "100", "0", "4094"])), Vec::<&str>::new());
+    assert_eq!(found_in(&trunk(&["0", "100", "0"])).iter().filter(|code| **code == "GP2011").count(), 0);
+    for tag in ["4095", "-1", "x", "1.5"] {
+        assert_eq!(errors_in(&trunk(&[tag])), ["GP2011"], "{tag}");
+    }
+    // Two subnets in one VLAN are possible, and worth a look.
+    assert_eq!(errors_in(&trunk(&["100", "100"])), Vec::<&str>::new());
+    assert!(found_in(&trunk(&["100", "100"])).contains(&"GP2011"));
+}
+
+#[test]
+fn what_the_original_lets_pass_is_at_most_a_warning() {
+    // A profile that no node uses.
+    let unused = "---\n{schema: drydock/HostProfile/v1, metadata: {name: old}, data: {host_profile: gone}}\n";
+    assert_eq!(errors_in(&format!("{SITE}{unused}")), Vec::<&str>::new());
+    assert!(found_in(&format!("{SITE}{unused}")).contains(&"GP6001"));
+    // Ranges that only people read.
+    let ranges = |kind: &str| {
+        format!(
+            "---\n{{schema: drydock/Network/v1, metadata: {{name: n}}, data: {{cidr: 10.0.0.0/24, ranges: [\
+             {{type: reserved, start: 10.0.0.1, end: 10.0.0.20}}, {{type: {kind}, start: 10.0.0.10, end: 10.0.0.30}}]}}}}\n"
+        )
+    };
+    assert_eq!(errors_in(&ranges("static")), Vec::<&str>::new());
+    assert_eq!(errors_in(&ranges("dhcp")), ["GP2007"]);
+    // An MTU of zero is none.
+    let link = "---\n{schema: drydock/NetworkLink/v1, metadata: {name: l}, data: {mtu: 0, trunking: {default_network: n}, allowed_networks: [n]}}\n";
+    assert_eq!(errors_in(&format!("{}{link}", ranges("static"))), Vec::<&str>::new());
+    // A MAC address that nothing depends on.
+    assert_eq!(found(&format!("{ADDRESS}, metadata: {{boot_mac: later}}")), ["GP2012"]);
+    let node = format!("{ADDRESS}, metadata: {{boot_mac: later}}");
+    let bare = format!(
+        "{SITE}---\n{{schema: drydock/BaremetalNode/v1, metadata: {{name: n1}}, data: {{hardware_profile: hw, storage: {{physical_devices: {{sda: {{partitions: [{{name: root, size: 30g}}]}}}}}}, {node}}}}}\n"
+    );
+    assert_eq!(errors_in(&bare), Vec::<&str>::new());
+}
+
+#[test]
+fn of_two_regions_a_warning_names_the_one_that_is_used() {
+    let region =
+        |name: &str| format!("---\n{{schema: drydock/Region/v1, metadata: {{name: {name}}}, data: {{}}}}\n");
+    let text = format!("{}{}", region("first"), region("second"));
+    let documents = parse("site.yaml", text.as_bytes()).unwrap().documents;
+    let compiled = compile(&documents, &LshwInputs::new()).validated();
+    let told: Vec<String> = design::validate::diagnose(&compiled)
+        .iter()
+        .filter(|one| one.code == "GP6003")
+        .map(|one| one.message.clone())
+        .collect();
+    assert_eq!(
+        told,
+        ["Region/first has no effect: Region/second (site.yaml:4:1) is the Region that is used."]
+    );
+    assert!(!found_in(&region("only")).contains(&"GP6003"));
+}

@@ -7,6 +7,7 @@ use krm::encode::to_yaml;
 use krm::kind::Kind;
 
 use crate::failure::Failure;
+use crate::modules;
 
 /// Print the inventory types as CustomResourceDefinitions.
 ///
@@ -50,9 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Kinds that another server can serve.
 fn ours() -> Vec<Kind> {
-    let mut kinds = inventory::all();
-    kinds.extend(design_resources::all());
-    kinds
+    modules::portable_kinds()
 }
 
 fn name(kind: &Kind) -> String {

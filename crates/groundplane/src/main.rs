@@ -1,20 +1,20 @@
 //! Groundplane: one control plane from the rack to the workload, in one binary.
 
+mod commands;
+mod controllers;
 mod crds;
 mod demo;
 mod failure;
 mod key_files;
 mod keys;
 mod log;
+mod modules;
 mod reference;
 mod restore_backup;
 mod serve;
 mod shell;
 
-use std::{
-    io::{self, BufWriter, Write as _},
-    process::{ExitCode, Termination as _},
-};
+use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -41,12 +41,12 @@ enum Command {
     /// Run the control plane.
     Serve(Box<serve::Arguments>),
     Keys(keys::Arguments),
-    /// Compile, validate, compare and promote site designs.
-    Design(design_cli::Arguments),
     RestoreBackup(Box<restore_backup::Arguments>),
     #[command(flatten)]
     Client(Box<cli::Command>),
-    Inventory(Box<inventory_cli::Arguments>),
+    Controllers(controllers::Arguments),
+    #[command(flatten)]
+    Subject(commands::Typed),
     Demo(demo::Arguments),
     /// Print the inventory types as CustomResourceDefinitions.
     Crds(crds::Arguments),
@@ -56,8 +56,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if inventory_cli::is_plugin(words.first().map(std::ffi::OsString::as_os_str)) {
-        return ExitCode::from(inventory_cli::run_plugin(words, cli::Console::of_process()));
+    if let Some(code) = commands::run_as_plugin(&words) {
+        return ExitCode::from(code);
     }
     let command_line = command_line();
     let words = cli::plain_booleans(&command_line, words);
@@ -73,8 +73,9 @@ fn main() -> ExitCode {
     });
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let is_client = match &arguments.command {
-        Command::Client(_) | Command::Design(_) | Command::Inventory(_) => true,
+        Command::Client(_) | Command::Subject(_) => true,
         Command::Demo(demo) => demo.action.is_some(),
+        Command::Controllers(controllers) => controllers.connects(),
         _ => false,
     };
     if let Some(option) = arguments.global.given().first().filter(|_| !is_client) {
@@ -84,17 +85,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Keys(arguments) => keys::run(&arguments),
-        Command::Design(design_arguments) => return design(&design_arguments, arguments.global),
+        Command::Subject(typed) => return ExitCode::from(typed.run(arguments.global, command_line)),
         Command::RestoreBackup(arguments) => restore_backup::run(&arguments),
         Command::Client(command) => {
             let code = cli::run(*command, arguments.global, cli::Console::of_process(), command_line);
-            return ExitCode::from(code);
-        }
-        Command::Inventory(command) => {
-            let console = cli::Console::of_process();
-            let code = cli::run_with(arguments.global, console, command_line, async move |session| {
-                inventory_cli::run(*command, session).await
-            });
             return ExitCode::from(code);
         }
         Command::Demo(demo::Arguments { action: Some(demo::Action::Remove(remove)), .. }) => {
@@ -105,6 +99,14 @@ fn main() -> ExitCode {
             let console = cli::Console::of_process();
             return ExitCode::from(cli::run_with(global, console, command_line, demo::remove));
         }
+        Command::Controllers(controllers) => match controllers.split() {
+            controllers::Asked::Client(asked) => {
+                let console = cli::Console::of_process();
+                let act = async move |session: &mut cli::Session| asked.run(session).await;
+                return ExitCode::from(cli::run_with(arguments.global, console, command_line, act));
+            }
+            controllers::Asked::Role(role) => controllers::role(&role),
+        },
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Crds(arguments) => crds::run(&arguments),
         Command::Reference(arguments) => reference::run(&arguments),
@@ -123,15 +125,6 @@ fn main() -> ExitCode {
 /// The command line, with its commands under headings and its help as wide as the terminal, up to 100 columns.
 fn command_line() -> clap::Command {
     cli::grouped(Arguments::command().max_term_width(100))
-}
-
-/// The commands of a design write much and are done: what they write is gathered, and flushed at the end.
-fn design(arguments: &design_cli::Arguments, global: cli::Global) -> ExitCode {
-    let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
-    let ended = design_cli::run(arguments, &mut design_cli::Streams::new(&mut out, &mut err, global));
-    // Whoever does not listen any more has seen enough.
-    let _ = out.flush();
-    ended.report()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use krm::kind::{Kind, Missing, OnDelete};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::modules;
 
 /// Write the reference of our kinds.
 #[derive(clap::Args)]
@@ -18,11 +19,16 @@ pub struct Arguments {
     folder: PathBuf,
 }
 
-/// Writes `inventory/reference.md` below the folder, and the tables in `serve.md`.
+/// Writes the reference pages of the modules below the folder, and the tables in `serve.md`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let path = arguments.folder.join("inventory/reference.md");
-    std::fs::write(&path, page(&inventory::all()))
-        .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
+    for listed in modules::all() {
+        let module = listed.module();
+        let Some(reference) = module.reference_page() else { continue };
+        let path = arguments.folder.join(reference.path);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, page(reference.introduction, &module.kinds())))
+            .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
+    }
     let path = arguments.folder.join("serve.md");
     let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("updating {}", path.display()), why);
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
@@ -33,16 +39,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 const HEAD: &str = "\
 <!-- Made from the kinds' own declarations by `cargo xtask docs`: change those. -->
 
-# Inventory reference
-
-Every field of the inventory kinds. [Inventory](../inventory.md) explains the model. **R** marks required fields.
-`groundplane explain racks.spec` prints the same from a server.
-
 ";
 
 /// The whole page.
-fn page(kinds: &[Kind]) -> String {
-    let mut text = HEAD.to_owned();
+fn page(introduction: &str, kinds: &[Kind]) -> String {
+    let mut text = format!("{HEAD}{introduction}\n");
+    let main_group = kinds.first().map_or("", |kind| &kind.group);
     for kind in kinds {
         let version = kind.stored();
         let schema = version.schema.json();
@@ -51,7 +53,7 @@ fn page(kinds: &[Kind]) -> String {
         let _ = write!(
             text,
             "## {}\n\n`{}/{}`, `{}`{}. {}\n\n",
-            heading(kind),
+            heading(kind, main_group),
             kind.group,
             version.name,
             kind.names.plural,
@@ -74,10 +76,13 @@ fn page(kinds: &[Kind]) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-fn heading(kind: &Kind) -> String {
-    match kind.group == inventory::kinds::GROUP {
+/// The name of a kind, and the first word of its group if that is not the main one of the page.
+fn heading(kind: &Kind, main_group: &str) -> String {
+    match kind.group == main_group {
         true => kind.names.kind.clone(),
-        false => format!("{} (graph)", kind.names.kind),
+        false => {
+            format!("{} ({})", kind.names.kind, kind.group.split('.').next().unwrap_or_default())
+        }
     }
 }
 

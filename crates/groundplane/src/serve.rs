@@ -6,6 +6,7 @@ mod controllers;
 pub mod data;
 mod demo_folder;
 mod listen;
+mod nodes;
 pub mod open;
 mod supervisor;
 
@@ -18,24 +19,26 @@ use apiserver::audit::{AuditLog, Policy, Rotation};
 use apiserver::authn::{
     Anonymous, AuthenticationConfig, Authenticator, Issuer, ServiceAccountTokens, TokenFile,
 };
+use apiserver::controllers::writes::ControllerAudit;
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
 use apiserver::limits::{self, Limits};
+use apiserver::metrics::Metrics;
+use apiserver::node::NodeServer;
 use apiserver::pipeline::{Audit, Pipeline};
 use apiserver::population::Room;
+use apiserver::route::Routes;
+use apiserver::server_module::Environment;
 use apiserver::tls::ServerTls;
-use apiserver::{accounts, server};
-use platform::activity::answers::{Activities, Answers};
+use apiserver::{accounts, own_service, server};
 use tokio::sync::watch;
 
 use crate::demo::load as demo;
 use crate::failure::Failure;
-use crate::log;
+use crate::{log, modules};
 use demo_folder::DataFolder;
 use listen::Listen;
 
-#[cfg(test)]
-pub use controllers::CHOICES as CONTROLLERS;
 pub use open::EtcdAccess;
 
 /// Run the control plane: the API over HTTPS, with its data, keys and certificates in one folder.
@@ -102,7 +105,8 @@ pub struct Arguments {
     #[arg(long, requires = "demo")]
     keep_demo: bool,
 
-    /// Controllers to run: a list of names, "all" or "none".
+    /// Controllers to run: a list of names, "all" or "none". A name after a minus sign is left out, as in
+    /// "all,-inventory-controller".
     #[arg(long, value_name = "NAMES", default_value = "all")]
     controllers: String,
 
@@ -129,6 +133,13 @@ pub struct Arguments {
     /// Maximum number of CustomResourceDefinitions in one project.
     #[arg(long, value_name = "NUMBER", default_value_t = Room::default().definitions)]
     max_definitions_per_project: usize,
+
+    /// Features to turn on or off, as in Name=true,Other=false. AllAlpha and AllBeta stand for all of a stage.
+    #[arg(long, value_name = "NAME=BOOL,…", value_delimiter = ',')]
+    feature_gates: Vec<String>,
+
+    #[command(flatten)]
+    nodes: nodes::NodeFlags,
 
     /// Log level, or levels by module, as in "info,apiserver=debug".
     #[arg(long, value_name = "FILTER", env = "GROUNDPLANE_LOG", default_value = "info")]
@@ -166,6 +177,8 @@ fn run_logged(arguments: Arguments) -> Result<(), Failure> {
 
 async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Failure> {
     data::refuse_unfinished_restore(folder)?;
+    let gates = modules::feature_gates().set(&arguments.feature_gates.join(","));
+    let gates = gates.map_err(|error| Failure::new("reading --feature-gates", error))?;
     let listener = arguments.listen.bind().await?;
     let address = listener.local_addr().map_err(|error| Failure::new("listening", error))?;
     let listened = arguments.listen.certificate_name();
@@ -177,12 +190,18 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
     let tls =
         Arc::new(ServerTls::new(&credentials, &[]).map_err(|error| Failure::new("setting up TLS", error))?);
     let url = arguments.listen.url(address);
-    let (store, kinds) = open::store(folder, &arguments.etcd, &arguments.etcd_access).await?;
+    let (store, kinds) = open::store(folder, &arguments.etcd, &arguments.etcd_access, &gates).await?;
     let failed = |error: store::Error| Failure::new("reading what is stored", error);
-    let iam =
-        Arc::new(platform::iam::Iam::new(kinds.clone()).for_audience(&arguments.service_account_issuer));
-    let started = Api::start_beside(store.clone(), kinds, vec![iam.clone()]).await;
+    let parts = modules::parts(&Environment {
+        kinds: kinds.clone(),
+        gates: gates.clone(),
+        audience: arguments.service_account_issuer.clone(),
+        audit_log: audit_log(folder, &arguments),
+        is_one_of_several: !arguments.etcd.is_empty(),
+    });
+    let started = Api::start_beside(store.clone(), kinds, parts.plugins.clone()).await;
     let (api, following) = started.map_err(failed)?;
+    api.set_feature_gates(gates.clone());
     api.name_key_files(credentials.key_files());
     api.followers().population.give_room(Room {
         objects: arguments.max_objects_per_project,
@@ -193,6 +212,9 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
         false => None,
     };
     bootstrap::run(&api).await?;
+    let advertised = own_service::advertised(address);
+    let told = own_service::publish(&api, advertised, !arguments.etcd.is_empty()).await;
+    told.map_err(|error| Failure::new("publishing the address of the server", error))?;
     if demo_state == Some(demo::State::Unused) {
         demo::load(&api).await?;
     }
@@ -207,7 +229,9 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
     let accounts = Arc::new(accounts::Accounts::new(api.clone()));
     let mut authenticator =
         Authenticator::new(tokens.audiences().to_vec()).with_service_accounts(tokens.clone(), accounts);
-    authenticator = authenticator.with_signers(iam.clone());
+    if let Some(signers) = &parts.signers {
+        authenticator = authenticator.with_signers(signers.clone());
+    }
     if let Some(path) = &arguments.token_auth_file {
         let file = TokenFile::open(path)
             .map_err(|error| Failure::new(format_args!("reading {}", path.display()), error))?;
@@ -219,9 +243,16 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
     }
     let audit = audit(folder, &arguments)?;
     let log = audit.as_ref().map(|audit| audit.log.clone());
-    let activities =
-        Activities::new(log.as_ref().map(|log| log.path().to_owned()), !arguments.etcd.is_empty());
+    if let Some(audit) = &audit {
+        let (log, policy) = (audit.log.clone(), audit.policy.clone());
+        api.controllers().audit_to(ControllerAudit { log, policy });
+    }
     let stopping = Arc::new(AtomicBool::new(false));
+    let metrics: Arc<Metrics> = Arc::default();
+    let node_server = NodeServer { api: api.clone(), metrics: metrics.clone(), audit: audit.clone() };
+    let node_listener = arguments.nodes.listen(&parts, node_server, &tls).await?;
+    let routes = Routes::new(parts.routes.clone())
+        .map_err(|conflict| Failure::new("putting the routes of the modules together", conflict))?;
     let pipeline = Arc::new(Pipeline {
         api: api.clone(),
         authenticator,
@@ -233,17 +264,20 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
         }),
         other: Other {
             version: env!("CARGO_PKG_VERSION"),
-            metrics: Arc::default(),
+            metrics,
             tokens,
             stopping: stopping.clone(),
             openapi: apiserver::openapi::Documents::default(),
         },
         audit,
-        virtual_resources: vec![Arc::new(Answers(activities))],
+        virtual_resources: parts.virtual_resources.clone(),
+        routes,
     });
-    controllers::start(&api, &iam, &arguments.controllers)?;
+    let chosen = modules::controllers(api.kinds(), &parts, &gates, credentials.ca_pem());
+    controllers::start(&api, chosen, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
-    let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline, stopped));
+    let nodes = node_listener.map(|nodes| nodes.serve(stopped.clone()));
+    let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline.clone(), stopped));
     tokio::spawn(renew(credentials, tls, url.clone()));
     announce::ready(arguments.log_format, &url, &kubeconfig, arguments.demo);
     supervisor::ready();
@@ -251,12 +285,24 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
     wait_for_signal().await;
     api.controllers().stop().await;
     tracing::info!("stopping");
+    if !arguments.etcd.is_empty()
+        && let Err(error) = own_service::withdraw(&api, advertised).await
+    {
+        tracing::warn!(%error, "the address of this server stays in the endpoints of default/kubernetes");
+    }
     supervisor::stopping();
     stopping.store(true, Ordering::Relaxed);
     let _ = stop.send(true);
+    pipeline.routes.stop();
+    if let Some((nodes, _)) = &nodes {
+        nodes.stop();
+    }
     // Closing the store ends the watches, so that their connections can end too.
     store.close().await.map_err(|error| Failure::new("closing the store", error))?;
     let _ = serving.await;
+    if let Some((_, serving)) = nodes {
+        let _ = serving.await;
+    }
     let _ = following.await;
     if let Some(log) = log
         && !log.close().await
@@ -296,12 +342,15 @@ async fn renew(mut credentials: Credentials, tls: Arc<ServerTls>, url: String) {
     }
 }
 
+/// The file of the audit log, if there is to be one.
+fn audit_log(folder: &std::path::Path, arguments: &Arguments) -> Option<PathBuf> {
+    let path = arguments.audit_log.clone().unwrap_or_else(|| folder.join("audit.log"));
+    (path.as_os_str() != "none").then_some(path)
+}
+
 /// Opens the audit log, with its policy.
 fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit>, Failure> {
-    let path = arguments.audit_log.clone().unwrap_or_else(|| folder.join("audit.log"));
-    if path.as_os_str() == "none" {
-        return Ok(None);
-    }
+    let Some(path) = audit_log(folder, arguments) else { return Ok(None) };
     let rotation =
         Rotation { max_bytes: arguments.audit_log_megabytes << 20, keep: arguments.audit_log_files };
     let log = AuditLog::open(&path, rotation)
@@ -320,7 +369,8 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
     Ok(Some(Audit { log: Arc::new(log), policy }))
 }
 
-async fn wait_for_signal() {
+/// Waits until the process is asked to stop.
+pub async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {

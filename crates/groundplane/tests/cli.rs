@@ -9,6 +9,10 @@ mod completing;
 mod console;
 #[path = "cli/controllers.rs"]
 mod controllers;
+#[path = "cli/design_secrets.rs"]
+mod design_secrets;
+#[path = "cli/design_sources.rs"]
+mod design_sources;
 #[path = "cli/designs.rs"]
 mod designs;
 #[path = "cli/documented.rs"]

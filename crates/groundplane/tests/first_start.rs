@@ -29,7 +29,7 @@ async fn an_empty_folder_becomes_a_server_at_once() {
     );
     let ready = server.client().get("/readyz").await.unwrap();
     assert_eq!((ready.code, ready.text().as_str()), (200, "ok"));
-    for namespace in ["default", "kube-system", "kube-public"] {
+    for namespace in ["default", "kube-system", "kube-public", "kube-node-lease"] {
         assert_eq!(server.client().get(&format!("/api/v1/namespaces/{namespace}")).await.unwrap().code, 200);
     }
     assert!(server.data().join("ca.crt").is_file() && server.data().join("admin.kubeconfig").is_file());
@@ -121,6 +121,21 @@ fn a_folder_that_another_server_has_is_told_in_one_line() {
         before,
         "the kubeconfig still leads to the first"
     );
+}
+
+#[test]
+fn a_node_listener_without_a_module_for_it_and_an_unknown_feature_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let refused = |flag: &str, value: &str| {
+        let data = folder.path().to_str().unwrap();
+        let ended = serve(&["--listen", "127.0.0.1:0", "--data", data, "--log", "error", flag, value]);
+        assert_eq!((ended.status.code(), &ended.stdout[..]), (Some(1), &b""[..]));
+        String::from_utf8(ended.stderr).unwrap()
+    };
+    let said = refused("--node-listen", "127.0.0.1:0");
+    assert!(said.contains("nothing serves nodes"), "{said}");
+    let said = refused("--feature-gates", "NoSuchFeature=true");
+    assert!(said.contains("unknown feature gate \"NoSuchFeature\"; this program has none"), "{said}");
 }
 
 #[test]

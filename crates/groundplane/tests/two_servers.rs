@@ -36,7 +36,9 @@ async fn what_one_is_told_the_other_knows_at_once() {
         let read = reader.get(&format!("{MAPS}/map-{round}")).await.unwrap();
         assert_eq!(read.json(), made.json(), "round {round}");
         let listed = reader.get(MAPS).await.unwrap().json();
-        assert_eq!(listed["items"].as_array().unwrap().len(), round + 1);
+        // Every namespace has one map of the server's own.
+        let is_ours = |map: &&Value| map["metadata"]["name"] != "kube-root-ca.crt";
+        assert_eq!(listed["items"].as_array().unwrap().iter().filter(is_ours).count(), round + 1);
     }
     let secret = json!({"metadata": {"name": "sealed"}, "stringData": {"k": "correct horse"}});
     assert_eq!(first.post("/api/v1/namespaces/default/secrets", &secret).await.unwrap().code, 201);
@@ -227,11 +229,70 @@ async fn a_server_that_stops_hands_its_controllers_over() {
     let (going, staying) = (first.client(), second.client());
     until("the first runs the controllers", async || active(&going).await >= ELECTED).await;
     assert!(active(&staying).await < ELECTED, "one server runs each controller");
+    furnish(&going).await;
+    until("all sites are ready", async || ready_sites(&staying).await == SITES).await;
     let begun = Instant::now();
     assert!(first.stop().unwrap().success());
     until("the second runs them", async || active(&staying).await >= ELECTED).await;
     let (took, lasts) = (begun.elapsed(), Duration::from_secs(6));
     assert!(took < lasts, "{took:?}: the leases were not given back, they ran out");
+    until("the second has looked at every object", async || is_done(&staying).await).await;
+    let written = commits(&staying).await;
+    assert_eq!(written, 0, "a takeover writes nothing that is already correct");
+}
+
+const INVENTORY: &str = "/apis/inventory.miloapis.com/v1alpha1";
+const SITES: usize = 12;
+
+async fn furnish(client: &Client) {
+    const API_VERSION: &str = "inventory.miloapis.com/v1alpha1";
+    let region = json!({"apiVersion": API_VERSION, "kind": "Region", "metadata": {"name": "north"}, "spec": {"displayName": "North"}});
+    let made = client.post(&format!("{INVENTORY}/regions"), &region).await.unwrap();
+    assert_eq!(made.code, 201, "{}", made.text());
+    for number in 0..SITES {
+        let spec = json!({"displayName": "Site", "type": "Edge", "regionRef": {"name": "north"}});
+        let metadata = json!({"name": format!("site-{number}")});
+        let site = json!({"apiVersion": API_VERSION, "kind": "Site", "metadata": metadata, "spec": spec});
+        let made = client.post(&format!("{INVENTORY}/sites"), &site).await.unwrap();
+        assert_eq!(made.code, 201, "{}", made.text());
+    }
+}
+
+async fn ready_sites(client: &Client) -> usize {
+    let list = client.get(&format!("{INVENTORY}/sites")).await.unwrap().json();
+    let is_ready = |site: &&Value| {
+        let mut conditions = site["status"]["conditions"].as_array().into_iter().flatten();
+        conditions.any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+    };
+    list["items"].as_array().unwrap().iter().filter(is_ready).count()
+}
+
+/// Whether the controllers of a server have nothing more to do, and that of the inventory has looked at all objects.
+async fn is_done(client: &Client) -> bool {
+    let controllers = controllers(client).await;
+    let number = |item: &Value, path: &str| item.pointer(path).and_then(Value::as_u64).unwrap();
+    let has_seen_all = controllers.iter().any(|item| {
+        item["metadata"]["name"] == "inventory-controller"
+            && number(item, "/status/attempts/succeeded") as usize > SITES
+    });
+    has_seen_all
+        && controllers
+            .iter()
+            .all(|item| number(item, "/status/queue/ready") + number(item, "/status/queue/working") == 0)
+}
+
+/// How many commits the controllers of a server have made since it started.
+async fn commits(client: &Client) -> u64 {
+    let controllers = controllers(client).await;
+    controllers
+        .iter()
+        .map(|item| item.pointer("/status/writes/commits").and_then(Value::as_u64).unwrap())
+        .sum()
+}
+
+async fn controllers(client: &Client) -> Vec<Value> {
+    let list = client.get("/apis/groundplane.dev/v1alpha1/controllers").await.unwrap().json();
+    list["items"].as_array().unwrap().clone()
 }
 
 /// Controllers that run on one server at a time.
@@ -239,13 +300,10 @@ const ELECTED: usize = 9;
 
 /// How many controllers work in a server.
 async fn active(client: &Client) -> usize {
-    let list = client.get("/apis/groundplane.dev/v1alpha1/controllers").await.unwrap().json();
-    let items = list["items"].as_array().unwrap().iter();
-    items
-        .filter(|item| {
-            item["metadata"]["name"] != "definition-controller" && item["status"]["active"] == true
-        })
-        .count()
+    let works = |item: &&Value| {
+        item["metadata"]["name"] != "definition-controller" && item["status"]["active"] == true
+    };
+    controllers(client).await.iter().filter(works).count()
 }
 
 async fn make(client: &Client, number: usize) {

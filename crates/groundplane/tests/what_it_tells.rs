@@ -60,6 +60,45 @@ async fn every_request_is_noted_down_as_kubernetes_notes_it() {
 }
 
 #[tokio::test]
+async fn what_controllers_change_is_noted_down_and_their_statuses_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(GROUNDPLANE, &data, &[]).unwrap();
+    let client = server.client();
+    client.post("/api/v1/namespaces", &json!({"metadata": {"name": "short-lived"}})).await.unwrap();
+    let map = json!({"metadata": {"name": "content"}});
+    client.post("/api/v1/namespaces/short-lived/configmaps", &map).await.unwrap();
+    client.delete("/api/v1/namespaces/short-lived").await.unwrap();
+    let path = "/api/v1/namespaces/short-lived";
+    while client.get(path).await.unwrap().code != 404 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let written = async |controller: &str, part: &str| {
+        let name = format!("controller_writes_total{{name=\"{controller}\",part=\"{part}\"}}");
+        counted(&client).await.get(&name).copied().unwrap_or_default()
+    };
+    assert!(written("namespace-controller", "spec").await >= 2.0, "the content and the finalizer");
+    let user = json!({"apiVersion": "iam.miloapis.com/v1alpha1", "kind": "User", "metadata": {"name": "ann"},
+        "spec": {"email": "ann@example.com"}});
+    let created = client.post("/apis/iam.miloapis.com/v1alpha1/users", &user).await.unwrap();
+    assert_eq!(created.code, 201, "{}", created.text());
+    while written("iam-controller", "status").await == 0.0 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(server.stop().unwrap().success());
+
+    let events = events(&data.join("audit.log"));
+    let by = |user: &str| events.iter().filter(|it| it["user"]["username"] == user).collect::<Vec<_>>();
+    let deleted = by("system:namespace-controller");
+    let of_map = deleted.iter().find(|it| it["objectRef"]["resource"] == "configmaps").unwrap();
+    assert_eq!(of_map["verb"], "delete");
+    assert_eq!(of_map["requestURI"], "/api/v1/namespaces/short-lived/configmaps/content");
+    assert_eq!(of_map["responseStatus"]["code"], 200);
+    assert_eq!(of_map["annotations"]["authorization.k8s.io/decision"], "allow");
+    assert!(by("system:iam-controller").is_empty(), "statuses are counted, not logged one by one");
+}
+
+#[tokio::test]
 async fn a_policy_that_asks_for_answers_gets_them_but_for_secrets() {
     let folder = TempDir::new().unwrap();
     let (data, policy) = (folder.path().join("data"), folder.path().join("policy.yaml"));
@@ -161,14 +200,24 @@ async fn counted(client: &Client) -> BTreeMap<String, f64> {
 async fn health_is_told_check_by_check() {
     let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
     let client = server.client();
-    for path in ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping", "/readyz/store"] {
+    let single =
+        ["/livez/ping", "/livez/etcd", "/readyz/ping", "/readyz/store", "/readyz/etcd", "/healthz/etcd"];
+    let hook = "/readyz/poststarthook/rbac/bootstrap-roles";
+    for path in ["/healthz", "/livez", "/readyz", hook].into_iter().chain(single) {
         let answer = client.get(path).await.unwrap();
         assert_eq!((answer.code, answer.text().as_str()), (200, "ok"), "{path}");
     }
     let verbose = client.get("/readyz?verbose").await.unwrap().text();
     assert!(verbose.contains("[+]ping ok\n") && verbose.ends_with("readyz check passed\n"), "{verbose}");
-    let excluded = client.get("/readyz?verbose&exclude=store").await.unwrap().text();
-    assert!(excluded.contains("[+]store excluded: ok\n"), "{excluded}");
+    for check in ["etcd", "etcd-readiness", "informer-sync", "poststarthook/crd-informer-synced", "shutdown"]
+    {
+        assert!(verbose.contains(&format!("[+]{check} ok\n")), "{check} in {verbose}");
+    }
+    let excluded =
+        client.get("/readyz?verbose&exclude=store&exclude=etcd&exclude=nosuch").await.unwrap().text();
+    assert!(excluded.contains("[+]store excluded: ok\n") && excluded.contains("[+]etcd excluded: ok\n"));
+    let warning = "warn: some health checks cannot be excluded: no matches for \"nosuch\"\n";
+    assert!(excluded.contains(warning), "{excluded}");
     assert_eq!(client.get("/readyz/no-such-check").await.unwrap().code, 404);
 }
 

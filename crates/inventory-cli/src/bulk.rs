@@ -4,26 +4,21 @@ pub mod desired;
 pub mod export;
 pub mod import;
 mod parts;
+mod ports;
 mod source;
 pub mod transact;
 
 use serde_json::{Map, Value};
 
 /// All kinds in dependency order.
-pub const ORDER: [&str; 12] = [
-    "Provider",
-    "Region",
-    "Site",
-    "Rack",
-    "Cluster",
-    "Node",
-    "NetworkDevice",
-    "VirtualMachine",
-    "Port",
-    "Cable",
-    "Link",
-    "Circuit",
-];
+pub const ORDER: [&str; inventory::kinds::ORDER.len()] = {
+    let (mut names, mut at) = ([""; inventory::kinds::ORDER.len()], 0);
+    while at < names.len() {
+        names[at] = inventory::kinds::ORDER[at].0;
+        at += 1;
+    }
+    names
+};
 
 /// An object as a user would write it: without the fields that the server and the controllers set.
 pub fn as_written(object: &Value) -> Value {

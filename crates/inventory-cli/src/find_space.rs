@@ -4,17 +4,22 @@ use clap::ValueEnum;
 use cli::{Failure, Session};
 use serde_json::Value;
 
+use crate::as_if::AsIfFlag;
 use crate::output::{self, Form};
 
 /// Number of ruled-out racks that are listed without `-o wide`.
 const FEW: usize = 10;
+/// Number of positions that are shown without `--count`.
+const FOUND: u32 = 10;
 
 /// Find rack space: free units with enough power and network ports.
 ///
 /// The best position comes first: the smallest free range that fits, then the rack with the most power left. Racks
 /// without a suitable position are listed with the reason.
 ///
-/// Exit code: 0 if at least one position was found, 1 if not.
+/// Racks that are not in service are ruled out, as are the ports of switches that are not.
+///
+/// Exit code: 0 if as many positions were found as --count asks for (without it, at least one), 1 if not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -34,9 +39,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER")]
     ports: Option<u32>,
 
-    /// Maximum number of positions to show.
-    #[arg(long, short, value_name = "NUMBER", default_value_t = 10)]
-    count: u32,
+    /// Number of positions to find. Without it, up to 10 are shown.
+    #[arg(long, short, value_name = "NUMBER")]
+    count: Option<u32>,
 
     /// Spread positions: at most one per rack or per row.
     #[arg(long, value_enum, default_value_t = Spread::None)]
@@ -57,6 +62,9 @@ pub struct Arguments {
     /// Search only this row.
     #[arg(long, value_name = "ROW")]
     row: Option<String>,
+
+    #[command(flatten)]
+    as_if: AsIfFlag,
 
     /// Output format: table, wide (with all ruled-out racks), json, yaml, name (the racks).
     #[arg(long, short, value_name = "FORMAT")]
@@ -95,12 +103,13 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         .query("face", word(arguments.face.to_possible_value()))
         .query_if("watts", arguments.watts.map(|watts| watts.to_string()))
         .query_if("ports", arguments.ports.map(|ports| ports.to_string()))
-        .query("count", arguments.count.to_string())
+        .query("count", arguments.count.unwrap_or(FOUND).to_string())
         .query("spread", word(arguments.spread.to_possible_value()))
         .query_if("site", arguments.site.as_deref())
         .query_if("region", arguments.region.as_deref())
         .query_if("cage", arguments.cage.as_deref())
         .query_if("row", arguments.row.as_deref());
+    let ask = arguments.as_if.ask(ask)?;
     let client = session.client().await?;
     let answer = output::answer(&client, ask).await?;
     let places = answer["places"].as_array().cloned().unwrap_or_default();
@@ -109,11 +118,19 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Form::Name => {
             let racks = places.iter().filter_map(|place| place["rack"].as_str());
             output::names(racks.map(|rack| ("Rack", rack)), session)?;
+            output::say_incomplete(&answer, session);
         }
-        _ => show(&arguments, &answer, &places, form == Form::Wide, session)?,
+        _ => {
+            output::say_incomplete(&answer, session);
+            show(&arguments, &answer, &places, form == Form::Wide, session)?;
+        }
     }
-    // --count is a maximum, so fewer positions are not an error.
-    match places.is_empty() {
+    let asked = arguments.count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+    match places.len() < asked {
+        true if !places.is_empty() => {
+            session.console.say(&format!("found {} of {asked} positions", places.len()));
+            Err(Failure::Exit(1))
+        }
         true => Err(Failure::Exit(1)),
         false => Ok(()),
     }
@@ -149,6 +166,9 @@ fn show(
     }
     let ruled_out = answer["ruledOut"].as_array().map(Vec::as_slice).unwrap_or_default();
     match (places, ruled_out) {
+        ([], _) if output::is_incomplete(answer) => {
+            output::text("No rack that you may read has enough space.\n", session)?;
+        }
         ([], []) => {
             output::text("No racks match.\n", session)?;
             session.console.say("hint: list all racks with \"groundplane inventory racks\"");

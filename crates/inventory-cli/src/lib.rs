@@ -4,19 +4,26 @@
 //! plugin.
 
 mod apply;
+mod as_if;
 mod bulk;
+mod change;
+mod decommission;
+mod demo;
 mod find_space;
 mod impact;
 mod list;
 mod locally;
+mod module;
 mod output;
 mod plugin;
 mod rack;
+mod relocate;
 mod summary;
 mod trace;
 mod tree;
 
-pub use plugin::{is_plugin, run as run_plugin};
+pub use demo::DemoFleet;
+pub use module::Commands;
 
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use cli::{Failure, Session};
@@ -57,6 +64,8 @@ enum Other {
     Apply(apply::Arguments),
     Export(bulk::export::Arguments),
     Import(bulk::import::Arguments),
+    Decommission(decommission::Arguments),
+    Move(relocate::Arguments),
 }
 
 /// Runs a subcommand.
@@ -77,6 +86,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Other::Apply(arguments) => apply::run(arguments, session).await,
         Other::Export(arguments) => bulk::export::run(arguments, session).await,
         Other::Import(arguments) => bulk::import::run(arguments, session).await,
+        Other::Decommission(arguments) => decommission::run(arguments, session).await,
+        Other::Move(arguments) => relocate::run(arguments, session).await,
     }
 }
 

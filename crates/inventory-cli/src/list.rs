@@ -4,6 +4,7 @@ mod columns;
 mod filter;
 pub mod get;
 pub mod kinds;
+mod map;
 pub mod select;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -47,6 +48,8 @@ pub struct Arguments {
     output: Option<String>,
     no_headers: bool,
     as_of: Option<String>,
+    /// For ports: with what is at the other end.
+    is_map: bool,
 }
 
 /// The list commands.
@@ -62,7 +65,8 @@ pub fn commands() -> impl Iterator<Item = Command> {
             // Singulars belong to `get`, and `rack` is a command of its own.
             .filter(|alias| **alias != listed.kind.to_lowercase())
             .fold(command, |command, alias| command.alias(*alias));
-        command.args(listed.filters.iter().map(|filter| filter.flag())).args(common())
+        let map = (listed.plural == "ports").then(map::flag);
+        command.args(listed.filters.iter().map(|filter| filter.flag())).args(map).args(common())
     })
 }
 
@@ -118,6 +122,8 @@ impl Arguments {
             output: text("output"),
             no_headers: matches.get_flag("no-headers"),
             as_of: text("as-of"),
+            is_map: listed.plural == "ports"
+                && matches.try_get_one::<bool>("map").ok().flatten() == Some(&true),
         }
     }
 }
@@ -144,14 +150,24 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         filter.select(listed.kind, value, &mut labels, &mut fields);
     }
     let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(","));
-    let selection =
-        Selection { plural: listed.plural, labels: joined(labels), fields: joined(fields), as_of };
+    let selection = Selection {
+        plural: listed.plural,
+        labels: joined(labels),
+        fields: joined(fields),
+        as_of: as_of.clone(),
+    };
     let mut items = selection.every(&client).await?.items;
+    if listed.plural == "ports" {
+        items.sort_by(map::compare);
+    }
     let name = |item: &Value| item["metadata"]["name"].as_str().unwrap_or("").to_owned();
     if !arguments.names.is_empty() {
         items.retain(|item| arguments.names.contains(&name(item)));
     }
-    print(listed, form, !arguments.no_headers, &items, session)?;
+    match arguments.is_map {
+        true => map::print(&items, form, as_of.as_deref(), &client, session).await?,
+        false => print(listed, form, !arguments.no_headers, &items, session)?,
+    }
     let is_missing = |wanted: &&String| !items.iter().any(|item| name(item) == **wanted);
     let missing = arguments.names.iter().filter(is_missing);
     Failure::all(missing.map(|name| output::not_found(listed.plural, name)).collect())

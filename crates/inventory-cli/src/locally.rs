@@ -1,8 +1,6 @@
 //! Client-side queries, for servers that have the inventory kinds but not its queries, such as a stock Milo: everything is
 //! listed and queried in memory.
 
-use std::collections::BTreeMap;
-
 use cli::{Ask, Client, Failure, Refusal};
 use inventory::memory::Memory;
 use krm::Object;
@@ -23,6 +21,8 @@ pub async fn value(client: &Client, ask: &Ask) -> Result<Value, Failure> {
     match answer(client, ask, Form::Json).await? {
         Answered::Json(value) => Ok(value),
         Answered::Text(text) | Answered::Svg(text) => Ok(Value::String(text)),
+        Answered::Members { members, .. } => Ok(members.parts().collect()),
+        Answered::Pieces(pieces) => Ok(Value::String(pieces.parts().collect())),
     }
 }
 
@@ -31,6 +31,8 @@ pub async fn text(client: &Client, ask: &Ask, form: Form) -> Result<String, Fail
     match answer(client, ask, form).await? {
         Answered::Text(text) | Answered::Svg(text) => Ok(text),
         Answered::Json(value) => Ok(value.to_string()),
+        Answered::Members { members, .. } => Ok(members.parts().collect::<Value>().to_string()),
+        Answered::Pieces(pieces) => Ok(pieces.parts().collect()),
     }
 }
 
@@ -40,9 +42,9 @@ async fn answer(client: &Client, ask: &Ask, form: Form) -> Result<Answered, Fail
     let (Some(plural), Some(name), Some(question)) = (steps.next(), steps.next(), steps.next()) else {
         return Err(missing());
     };
-    let options: BTreeMap<String, String> =
+    let options: Vec<(String, String)> =
         ask.query.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    if options.contains_key("asOf") {
+    if options.iter().any(|(option, _)| option == "asOf") {
         return Err(Failure::other(
             "--as-of: this server has no history (not Groundplane, or an older version)",
         )

@@ -83,6 +83,20 @@ pub async fn answer(client: &Client, ask: Ask) -> Result<Value, Failure> {
     }
 }
 
+/// Whether an answer lacks something that the user may not read.
+pub fn is_incomplete(answer: &Value) -> bool {
+    answer["incomplete"] == true
+}
+
+/// Says on stderr that an answer is incomplete, if it is, where what is printed of it does not.
+pub fn say_incomplete(answer: &Value, session: &mut Session) {
+    if is_incomplete(answer) {
+        session.console.say(
+            "incomplete: something may be missing, because you may not read everything that this depends on",
+        );
+    }
+}
+
 /// Sends a query and returns the answer as text.
 pub async fn answer_text(client: &Client, ask: Ask) -> Result<String, Failure> {
     as_it_comes(client, ask.accept("text/plain"), krm::kind::Form::Text).await

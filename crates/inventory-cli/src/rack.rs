@@ -8,6 +8,7 @@ use inventory::questions::elevation::Elevation;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::as_if::AsIfFlag;
 use crate::output::{self, Form};
 
 /// Show rack elevations.
@@ -43,6 +44,9 @@ struct Show {
     /// Show only racks in this row.
     #[arg(long, value_name = "ROW", conflicts_with = "racks")]
     row: Option<String>,
+
+    #[command(flatten)]
+    as_if: AsIfFlag,
 
     /// Face to show.
     #[arg(long, value_enum, default_value_t = Side::Both)]
@@ -88,6 +92,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         .query_if("cage", asked.cage.as_deref())
         .query_if("row", asked.row.as_deref())
         .query_if("asOf", output::moment(asked.as_of.as_deref())?);
+    let ask = asked.as_if.ask(ask)?;
     let client = session.client().await?;
     if form == Form::Svg {
         let drawing = output::answer_drawing(&client, ask).await?;
@@ -97,10 +102,16 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if matches!(form, Form::Json | Form::Yaml) {
         return output::value(form, &answer, session);
     }
+    output::say_incomplete(&answer, session);
     let racks = racks(answer)?;
     if form == Form::Name {
-        let devices = racks.iter().flat_map(|rack| &rack.devices);
-        return output::names(devices.map(|one| (one.kind.as_str(), one.name.as_str())), session);
+        let names = |rack: &Elevation| {
+            let mounted = rack.devices.iter().map(|one| (one.kind.clone(), one.name.clone()));
+            let beside = rack.zero_u.iter().map(|one| (one.kind.clone(), one.name.clone()));
+            mounted.chain(beside).collect::<Vec<_>>()
+        };
+        let devices: Vec<(String, String)> = racks.iter().flat_map(names).collect();
+        return output::names(devices.iter().map(|(kind, name)| (kind.as_str(), name.as_str())), session);
     }
     if racks.is_empty() {
         return output::text("No matching inventory found.\n", session);

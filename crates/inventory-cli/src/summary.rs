@@ -2,6 +2,7 @@
 
 use cli::{Failure, Session};
 
+use crate::as_if::AsIfFlag;
 use crate::output::{self, Form};
 
 /// Count objects by kind, region and provider.
@@ -10,6 +11,9 @@ use crate::output::{self, Form};
     after_help = "Examples:\n  groundplane inventory summary\n  groundplane inventory summary --as-of 30d"
 )]
 pub struct Arguments {
+    #[command(flatten)]
+    as_if: AsIfFlag,
+
     /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
@@ -24,6 +28,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml])?;
     let ask = output::question("regions", "-", "summary")
         .query_if("asOf", output::moment(arguments.as_of.as_deref())?);
+    let ask = arguments.as_if.ask(ask)?;
     let client = session.client().await?;
     if form != Form::Table {
         let answer = output::answer(&client, ask).await?;

@@ -3,6 +3,7 @@
 use cli::{Ask, Client, Failure, Session};
 use serde_json::Value;
 
+use crate::as_if::AsIfFlag;
 use crate::list::select::Selection;
 use crate::output::{self, Form};
 
@@ -20,6 +21,9 @@ pub struct Arguments {
     /// Name of the port on that device (spec.name), such as eth0.
     #[arg(value_name = "PORT-NAME")]
     label: Option<String>,
+
+    #[command(flatten)]
+    as_if: AsIfFlag,
 
     /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
@@ -52,6 +56,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         }
     };
     let ask = output::question("ports", &port, "trace").query_if("asOf", as_of.clone());
+    let ask = arguments.as_if.ask(ask)?;
     let followed = follow(form, &client, ask, session).await;
     match followed {
         Err(failure) if failure.is_not_found() && arguments.label.is_none() => {
@@ -102,6 +107,7 @@ async fn follow(form: Form, client: &Client, ask: Ask, session: &mut Session) ->
         }
         Form::Name => {
             let answer = output::answer(client, ask).await?;
+            output::say_incomplete(&answer, session);
             let ends = answer["ends"].as_array().into_iter().flatten().filter_map(Value::as_str);
             output::names(ends.map(|end| ("Port", end)), session)
         }

@@ -2,6 +2,7 @@
 
 use cli::{Failure, Session};
 
+use crate::as_if::AsIfFlag;
 use crate::output::{self, Form};
 
 /// Show the inventory as a tree: regions with their clusters, sites and nodes.
@@ -13,6 +14,9 @@ pub struct Arguments {
     /// Show only this region.
     #[arg(long, value_name = "REGION")]
     region: Option<String>,
+
+    #[command(flatten)]
+    as_if: AsIfFlag,
 
     /// Read the state at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
@@ -28,6 +32,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let form = Form::parse(arguments.output.as_deref(), &[Form::Table, Form::Json, Form::Yaml])?;
     let ask = output::question("regions", arguments.region.as_deref().unwrap_or("-"), "tree")
         .query_if("asOf", output::moment(arguments.as_of.as_deref())?);
+    let ask = arguments.as_if.ask(ask)?;
     let client = session.client().await?;
     if form != Form::Table {
         let answer = output::answer(&client, ask).await?;

@@ -1,6 +1,7 @@
 //! CSV export and import of a kind: one row per object, identified by name; one column per field.
 
 mod cells;
+pub mod ends;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -90,13 +91,34 @@ fn flatten(node: &Node, path: &str, columns: &mut Vec<String>) {
 
 /// Objects as CSV: a header and a row for each. Empty columns are omitted.
 pub fn write(kind: &Kind, objects: &[Object], revision: Option<&str>) -> String {
-    let cell = |object: &Object, column: &str| match column {
-        "revision" => revision.unwrap_or_default().to_owned(),
-        column => text(object, column),
+    written(kind, objects, revision, None)
+}
+
+/// Gives the cells of the ends of a cable.
+pub type EndsOf<'a> = &'a dyn Fn(&Object) -> [String; 4];
+
+/// Cables as CSV, with their ends by device and port name: `ends` gives the cells of [`ends::COLUMNS`].
+pub fn write_cables(kind: &Kind, objects: &[Object], revision: Option<&str>, ends: EndsOf<'_>) -> String {
+    written(kind, objects, revision, Some(ends))
+}
+
+fn written(kind: &Kind, objects: &[Object], revision: Option<&str>, ends: Option<EndsOf<'_>>) -> String {
+    let cell = |object: &Object, column: &str| {
+        let at = ends::COLUMNS.iter().position(|known| *known == column);
+        match (column, ends, at) {
+            ("revision", ..) => revision.unwrap_or_default().to_owned(),
+            (_, Some(ends), Some(at)) => ends(object)[at].clone(),
+            (column, ..) => text(object, column),
+        }
     };
     let is_used =
         |column: &String| column == "name" || objects.iter().any(|object| !cell(object, column).is_empty());
-    let columns: Vec<String> = columns(kind).into_iter().filter(is_used).collect();
+    let named =
+        columns(kind).into_iter().flat_map(|column| match column == ends::ENDPOINTS && ends.is_some() {
+            true => ends::COLUMNS.map(str::to_owned).to_vec(),
+            false => vec![column],
+        });
+    let columns: Vec<String> = named.filter(is_used).collect();
     let mut text = rows::line(&columns);
     for object in objects {
         let cells: Vec<String> = columns.iter().map(|column| cell(object, column)).collect();
@@ -144,10 +166,7 @@ pub fn read(kind: &Kind, text: &str) -> Result<Vec<Row>, Vec<Fault>> {
 /// The schema errors of a row for a new object: missing and invalid values.
 pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
     let value = Value::Object(row.object.0.clone());
-    let fault = |error: krm::field::FieldError| {
-        let below = format!("{}.", error.field);
-        let inner = columns(kind).into_iter().find(|column| column.starts_with(&below));
-        let column = inner.unwrap_or_else(|| error.field.clone());
+    let fault = |(column, error): (String, krm::field::FieldError)| {
         let is_given = row.given.iter().any(|(given, _)| *given == column);
         let problem = match error.message() {
             message if message != "Required value" => message,
@@ -156,7 +175,24 @@ pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
         };
         Fault { row: row.number, column, problem }
     };
-    kind.stored().schema.validate(&value, None).into_iter().map(fault).collect()
+    let errors = kind.stored().schema.validate(&value, None).into_iter();
+    let by_column = errors.flat_map(|error| {
+        let columns = missing_columns(kind, &error.field);
+        columns.into_iter().map(move |column| (column, error.clone()))
+    });
+    by_column.map(fault).collect()
+}
+
+/// The columns that a missing field needs: itself, or all required fields in it.
+fn missing_columns(kind: &Kind, field: &str) -> Vec<String> {
+    let Some(node) = node_at(kind, field) else { return vec![field.to_owned()] };
+    let inner: Vec<String> = node
+        .required()
+        .iter()
+        .filter(|_| node.json_type() == Some(JsonType::Object))
+        .flat_map(|name| missing_columns(kind, &format!("{field}.{name}")))
+        .collect();
+    if inner.is_empty() { vec![field.to_owned()] } else { inner }
 }
 
 fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
@@ -291,6 +327,21 @@ mod tests {
         assert_eq!(
             faults_of_new(&racks, &rows[0])[0].to_string(),
             "row 2, column spec.siteRef.name: Required value; add this column: r4 does not exist yet"
+        );
+        let nodes = crate::kinds::all().into_iter().find(|kind| kind.names.kind == "Node").unwrap();
+        let rows = read(&nodes, "name\nn1\n").unwrap();
+        let mut columns: Vec<String> =
+            faults_of_new(&nodes, &rows[0]).into_iter().map(|fault| fault.column).collect();
+        columns.sort_unstable();
+        assert_eq!(
+            columns,
+            [
+                "spec.hardware.cpuArchitecture",
+                "spec.hardware.cpuCores",
+                "spec.hardware.memoryBytes",
+                "spec.siteRef.name"
+            ],
+            "all missing columns at once"
         );
         assert!(
             told("name,revision\nr1,then\n").contains("row 2, column revision: \"then\" is not a revision")

@@ -2,9 +2,9 @@
 
 use krm::Object;
 pub use krm::condition::Condition;
+use krm::condition::Pending;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// Observation state of an inventory object.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -17,16 +17,6 @@ pub struct Status {
 
 /// Sets `Ready=False` with reason `Pending` on a new object, until its first reconciliation.
 pub fn pending(object: &mut Object, old: Option<&Object>) {
-    if old.is_none() || object.get("status").is_none_or(Value::is_null) {
-        object.set(
-            "status",
-            Some(json!({ "conditions": [{
-            "type": "Ready",
-            "status": "False",
-            "reason": "Pending",
-            "message": "Waiting for reconciliation",
-            "lastTransitionTime": "1970-01-01T00:00:00Z",
-        }] })),
-        );
-    }
+    let (reason, message) = ("Pending", "Waiting for reconciliation");
+    Pending { status: "False", reason, message }.begin(object, old);
 }

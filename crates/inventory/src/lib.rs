@@ -9,15 +9,20 @@ mod references;
 pub mod bulk;
 pub mod controllers;
 pub mod demo;
+pub mod failure;
 pub mod graph;
 pub mod kinds;
 pub mod memory;
+mod module;
+pub mod natural;
 pub mod power;
 pub mod questions;
+pub mod state;
 pub mod topology;
 
 pub use choice::Choice;
 pub use condition::{Condition, Status, pending};
+pub use module::Module;
 pub use quantity::Quantity;
 pub use references::{
     AssetReference, CircuitEndpoint, LocalObjectReference, ObjectReference, PortDeviceReference,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use krm::Object;
-use krm::kind::{Address, Kind, QueryContext};
+use krm::kind::{Address, Bucket, Kind, QueryContext};
 use krm::selector::field_texts;
 
 use crate::kinds;
@@ -70,7 +70,7 @@ impl QueryContext for Memory {
         self.objects.get(&(at.plural.clone(), at.name.clone())).cloned()
     }
 
-    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
+    fn bucket(&self, bucket: Bucket, value: &str) -> Vec<Arc<Object>> {
         self.term(&format!("b/{bucket}/{value}"))
     }
 
@@ -99,11 +99,11 @@ impl QueryContext for Memory {
         self.get(at).map(|_| 1)
     }
 
-    fn bucket_version(&self, _: &str, _: &str) -> u64 {
+    fn bucket_version(&self, _: Bucket, _: &str) -> u64 {
         1
     }
 
-    fn places(&self, bucket: &str, value: &str) -> Vec<Address> {
+    fn places(&self, bucket: Bucket, value: &str) -> Vec<Address> {
         let address = |object: &Arc<Object>| {
             let names = &KINDS[object.kind()].names;
             let (plural, name) = (names.plural.clone(), object.name().to_owned());

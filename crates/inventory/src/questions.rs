@@ -1,6 +1,7 @@
 //! Queries over the inventory: elevation, find-space, trace, impact, tree and summary. Pure functions over the indexes.
 //!
-//! Each answer is available as JSON and as text, and some as SVG.
+//! Each answer is available as JSON and as text, and some as SVG. An answer names only objects that whoever asks may read:
+//! where a reference names another, that one is looked up first.
 
 pub mod elevation;
 pub mod impact;
@@ -9,9 +10,39 @@ pub mod svg;
 pub mod trace;
 pub mod tree;
 
-use krm::kind::{Answered, Form, Questioned};
+use krm::kind::{Answered, Form, QueryContext, Questioned, Resource};
 use krm::status::Status;
 use serde::Serialize;
+
+use crate::kinds::device::Lifecycle;
+use crate::kinds::{Cable, Circuit, NetworkDevice, Node, Port, Provider, Rack, Region, Site};
+
+/// An object and its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stated {
+    /// The object, as `Kind/name`.
+    pub name: String,
+    /// Its state.
+    pub state: Lifecycle,
+}
+
+/// Whether an answer may name `Kind/name`, or `Rack/name:feed`: it exists, and whoever asks may read it.
+pub(crate) fn shows(key: &str, look: &dyn QueryContext) -> bool {
+    let Some((kind, name)) = key.split_once('/') else { return false };
+    let name = name.split_once(':').map_or(name, |(rack, _)| rack);
+    match kind {
+        Node::KIND => look.shows::<Node>(name),
+        NetworkDevice::KIND => look.shows::<NetworkDevice>(name),
+        Rack::KIND => look.shows::<Rack>(name),
+        Site::KIND => look.shows::<Site>(name),
+        Port::KIND => look.shows::<Port>(name),
+        Cable::KIND => look.shows::<Cable>(name),
+        Circuit::KIND => look.shows::<Circuit>(name),
+        Provider::KIND => look.shows::<Provider>(name),
+        Region::KIND => look.shows::<Region>(name),
+        _ => false,
+    }
+}
 
 /// Renders an answer in the requested format.
 fn shown(

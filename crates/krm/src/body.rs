@@ -11,7 +11,6 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use crate::field::{Path, quote};
-use crate::number;
 
 /// How deep objects and lists may stand in one another: as deep as what we store can be read again.
 pub const MOST_DEPTH: usize = 127;
@@ -131,7 +130,8 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(number::from_float(value))
+        // Whether 5.0 passes for 5 depends on what it is read into. `-0` is nothing to any of them.
+        Ok(if value == 0.0 && value.is_sign_negative() { Value::from(0) } else { Value::from(value) })
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -235,8 +235,10 @@ mod tests {
     }
 
     #[test]
-    fn fractions_without_decimals_are_integers() {
-        assert_eq!(read(b"[1.0, 1e3, -0.0, 1.5]").unwrap().value, json!([1, 1000, 0, 1.5]));
+    fn what_is_written_with_a_point_or_an_exponent_is_a_fraction() {
+        assert_eq!(read(b"[1.0, 1e3, -0, 1.5]").unwrap().value, json!([1.0, 1000.0, 0, 1.5]));
+        let beyond = read(b"-9223372036854775809").unwrap();
+        assert_eq!(beyond.value, json!(-9_223_372_036_854_775_808.0));
     }
 
     #[test]

@@ -60,27 +60,101 @@ impl Finding {
 
     /// Writes it among the conditions of an object. The time of the last transition stays while the status does.
     pub fn tell(&self, object: &mut Object, now: &str) {
-        let mut status = object.get("status").and_then(Value::as_object).cloned().unwrap_or_default();
-        let mut conditions = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
-        let says = if self.holds { "True" } else { "False" };
-        let at = conditions.iter().position(|condition| condition["type"] == self.kind);
-        let since = at.map(|at| &conditions[at]).filter(|old| old["status"] == says);
-        let since = since.and_then(|old| old["lastTransitionTime"].as_str()).unwrap_or(now).to_owned();
-        let condition = json!({
-            "type": self.kind,
-            "status": says,
-            "observedGeneration": object.generation(),
-            "lastTransitionTime": since,
-            "reason": self.reason,
-            "message": self.message,
-        });
-        match at {
-            Some(at) => conditions[at] = condition,
+        let generation = object.generation();
+        let status = object.0.entry("status").or_insert_with(|| json!({}));
+        if !status.is_object() {
+            *status = json!({});
+        }
+        if !status["conditions"].is_array() {
+            status["conditions"] = json!([]);
+        }
+        let Some(conditions) = status["conditions"].as_array_mut() else { return };
+        let condition = self.after(conditions, Some(generation), now);
+        match conditions.iter_mut().find(|condition| condition["type"] == self.kind) {
+            Some(told) => *told = condition,
             None => conditions.push(condition),
         }
-        status.insert("conditions".into(), conditions.into());
-        object.set("status", Some(status.into()));
     }
+
+    /// It as a condition, after these: the time of the last transition stays while the status does.
+    pub fn after(&self, before: &[Value], generation: Option<i64>, now: &str) -> Value {
+        let told = before.iter().find(|condition| condition["type"] == self.kind);
+        let same = told.filter(|condition| condition["status"] == self.status());
+        let since = same.and_then(|condition| condition["lastTransitionTime"].as_str()).unwrap_or(now);
+        condition(self.kind, self.status(), self.reason, &self.message, generation, since)
+    }
+
+    /// Whether it is news for readers of an object: the status changes, or it still fails and for another reason.
+    pub fn is_news_of(&self, object: &Object) -> bool {
+        let told = find(object, self.kind);
+        let held = told.is_some_and(|told| told["status"] == "True");
+        match self.holds {
+            true => !held,
+            false => held || told.is_none_or(|told| told["reason"] != self.reason),
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        if self.holds { "True" } else { "False" }
+    }
+}
+
+/// A condition of an object, by its type.
+pub fn find<'a>(object: &'a Object, kind: &str) -> Option<&'a Value> {
+    let conditions = object.at("status.conditions")?.as_array()?;
+    conditions.iter().find(|condition| condition["type"] == kind)
+}
+
+/// Takes back a condition that no longer applies to an object.
+pub fn withdraw(object: &mut Object, kind: &str) {
+    let status = object.0.get_mut("status").and_then(Value::as_object_mut);
+    let conditions = status.and_then(|status| status.get_mut("conditions")).and_then(Value::as_array_mut);
+    if let Some(conditions) = conditions {
+        conditions.retain(|condition| condition["type"] != kind);
+    }
+}
+
+/// What a new object says of `Ready` until a controller has looked at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Pending {
+    /// `False` or `Unknown`.
+    pub status: &'static str,
+    /// Machine-readable reason.
+    pub reason: &'static str,
+    /// Human-readable details.
+    pub message: &'static str,
+}
+
+impl Pending {
+    /// Gives a new object its first status, and one back to an object that has none.
+    pub fn begin(&self, object: &mut Object, old: Option<&Object>) {
+        if old.is_none() || object.get("status").is_none_or(Value::is_null) {
+            let ready =
+                condition("Ready", self.status, self.reason, self.message, None, "1970-01-01T00:00:00Z");
+            object.set("status", Some(json!({ "conditions": [ready] })));
+        }
+    }
+}
+
+fn condition(
+    kind: &str,
+    status: &str,
+    reason: &str,
+    message: &str,
+    generation: Option<i64>,
+    since: &str,
+) -> Value {
+    let mut condition = json!({
+        "type": kind,
+        "status": status,
+        "lastTransitionTime": since,
+        "reason": reason,
+        "message": message,
+    });
+    if let Some(generation) = generation {
+        condition["observedGeneration"] = generation.into();
+    }
+    condition
 }
 
 #[cfg(test)]
@@ -100,5 +174,23 @@ mod tests {
         Finding::fails("Ready", "Gone", "no longer").tell(&mut object, "2026-01-03T00:00:00Z");
         assert_eq!(told(&object)["lastTransitionTime"], "2026-01-03T00:00:00Z");
         assert_eq!(object.at("status.conditions").unwrap().as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_change_of_the_status_is_news_and_so_is_another_reason_to_fail() {
+        let mut object = Object::from_value(json!({ "metadata": { "generation": 2 } })).unwrap();
+        Pending { status: "False", reason: "Pending", message: "" }.begin(&mut object, None);
+        let missing = Finding::fails("Ready", "SiteNotFound", "Site \"s\" not found");
+        assert!(missing.is_news_of(&object));
+        missing.tell(&mut object, "2026-01-01T00:00:00Z");
+        assert_eq!(find(&object, "Ready").unwrap()["lastTransitionTime"], "1970-01-01T00:00:00Z");
+        assert!(!missing.is_news_of(&object));
+        let ready = Finding::holds("Ready", "Accepted", "Node accepted");
+        assert!(ready.is_news_of(&object));
+        ready.tell(&mut object, "2026-01-01T00:00:02Z");
+        assert_eq!(find(&object, "Ready").unwrap()["lastTransitionTime"], "2026-01-01T00:00:02Z");
+        assert!(!ready.is_news_of(&object));
+        withdraw(&mut object, "Ready");
+        assert_eq!(find(&object, "Ready"), None);
     }
 }

@@ -22,6 +22,11 @@ pub fn to_json_pretty(value: &Value) -> String {
     String::from_utf8(written(value, PrettyFormatter::with_indent(b"    "))).unwrap_or_default()
 }
 
+/// The same two blanks deep, as the server answers where people look at it.
+pub fn to_json_indented(value: &Value) -> Vec<u8> {
+    written(value, PrettyFormatter::new())
+}
+
 fn written(value: &Value, layout: impl Formatter) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
     let mut serializer = Serializer::with_formatter(&mut bytes, LikeGo(layout));

@@ -1,29 +1,48 @@
 //! A kind: everything that the server knows about it, from our declaration or from a
 //! CustomResourceDefinition.
 
+mod activity;
+mod bucket;
 mod change;
+mod check;
+mod conversion;
 mod converter;
+mod counter;
 mod declaration;
+mod effect;
 mod metadata;
 mod mirror;
 mod owned;
 mod question;
 mod reference;
+mod resolution;
 mod version;
+mod view;
 mod webhook;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-pub use change::{Address, Change, RawChange, Reader, Refusal, Verdict, View, allow, deny, refuse};
+pub use activity::{Activity, Sentence};
+pub use bucket::Bucket;
+pub use change::{Address, Change, RawChange, Refusal, Verdict, allow, deny, refuse};
+pub use check::{Mistakes, check};
+pub use conversion::{Conversion, OtherVersion, Unconvertible, round_trip, round_trip_of_stored};
 pub use converter::{Converter, WebhookLocation};
+pub use counter::{Addition, Counter, Sum};
 pub use declaration::{Declaration, Resource};
+pub use effect::{Effect, EffectPlane, EffectPlugin, EffectWrite};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
 pub use owned::Owned;
-pub use question::{Answered, Form, Parsed, Parser, QueryContext, Question, Questioned};
+pub use question::{
+    Answered, Form, Lazy, Parsed, Parser, QueryContext, Question, Questioned, SHOWN_TO_ALL, SHOWN_TO_PROJECT,
+    definition_of, has_namespaces,
+};
 pub use reference::{Missing, OnDelete, Reference};
+pub use resolution::Resolution;
 pub use version::{Scale, Subresource, Version};
+pub use view::{Project, Reader, View};
 pub use webhook::Webhook;
 
 pub use crate::names::NameRule;
@@ -56,12 +75,38 @@ pub enum Planes {
 /// How much history of a kind's objects is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
+    /// Every change, also each that only changes the status.
+    Everything,
     /// Every change, and the last few that only change the status.
     Full,
     /// Every change except those that only change the status.
     Spec,
     /// Nothing.
     None,
+}
+
+/// What the code of a kind checks of metadata itself, beside what is checked of every object. Kubernetes tells each error
+/// as often as it is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetadataChecks {
+    /// On an update, everything that is checked of a new object.
+    pub whole_on_update: bool,
+    /// On an update, what changes.
+    pub changes: bool,
+    /// With each of its checks, that names of finalizers are qualified. Who does not refuses none, and may warn.
+    pub finalizers: bool,
+}
+
+impl MetadataChecks {
+    /// Those of custom resources.
+    pub const CUSTOM: MetadataChecks =
+        MetadataChecks { whole_on_update: false, changes: true, finalizers: false };
+    /// Those of most of Kubernetes' own kinds.
+    pub const CORE: MetadataChecks =
+        MetadataChecks { whole_on_update: true, changes: true, finalizers: true };
+    /// None.
+    pub const NONE: MetadataChecks =
+        MetadataChecks { whole_on_update: false, changes: false, finalizers: false };
 }
 
 /// The names a kind goes by.
@@ -110,8 +155,10 @@ pub type Selected = Arc<dyn Fn(&Object, &str) -> Option<String> + Send + Sync>;
 pub type Validate = Arc<dyn Fn(&RawChange<'_>) -> Vec<FieldError> + Send + Sync>;
 /// A rule that may read other objects.
 pub type Rule = Arc<dyn Fn(&RawChange<'_>, &mut View<'_>) -> Verdict + Send + Sync>;
+/// Writes that belong to a change.
+pub type Effects = Arc<dyn Fn(&RawChange<'_>, &mut View<'_>) -> Result<Vec<Effect>, Refusal> + Send + Sync>;
 /// The values under which an object is found in a bucket.
-pub type Bucket = Arc<dyn Fn(&Object) -> Vec<String> + Send + Sync>;
+pub type BucketValues = Arc<dyn Fn(&Object) -> Vec<String> + Send + Sync>;
 /// Marks an object as being deleted at a time, for kinds that do that in a way of their own.
 pub type Mark = Arc<dyn Fn(&mut Object, &str) + Send + Sync>;
 /// Time to live of an object.
@@ -136,12 +183,18 @@ pub struct Kind {
     pub storage: usize,
     /// The conversion webhook; without one, conversion only changes `apiVersion`.
     pub converter: Option<Arc<Converter>>,
+    /// Conversions between its versions that are written in Rust.
+    pub conversion: Option<Arc<Conversion>>,
     /// Supported verbs; empty for all.
     pub verbs: Vec<&'static str>,
+    /// Verbs besides those of the API that permissions can name, such as `use`: what others take to refer to its objects.
+    pub custom_verbs: Vec<&'static str>,
     /// The Go type that objects of Kubernetes' own kinds are decoded into; others have their schema alone.
     pub shape: Option<&'static Shape>,
     /// Whether the key of an annotation may be a prefix alone, as in definitions that projects publish.
     pub bare_annotations: bool,
+    /// What its code checks of metadata.
+    pub metadata_checks: MetadataChecks,
     /// What is in an object of Kubernetes' own kinds before anything is written to it.
     pub blank: Object,
     /// Whether its objects are encrypted at rest.
@@ -165,10 +218,12 @@ pub struct Kind {
     pub mentions: Vec<String>,
     /// The validating webhook whose message format rejections use, if any.
     pub webhook: Option<Webhook>,
+    /// How activity feeds tell its changes.
+    pub activity: Activity,
     /// Read-only subresources that compute an answer.
     pub questions: Vec<Question>,
-    /// The buckets its objects are in, by the bucket's name.
-    pub buckets: Vec<(&'static str, Bucket)>,
+    /// The buckets its objects are in.
+    pub buckets: Vec<(Bucket, BucketValues)>,
     /// Fields that are indexed for search.
     pub searchable: Vec<String>,
     /// Defaulting of a decoded object.
@@ -181,6 +236,8 @@ pub struct Kind {
     pub warnings: Vec<Warn>,
     /// Rules that may read other objects.
     pub rules: Vec<Rule>,
+    /// Writes of other objects that belong to a change.
+    pub effects: Vec<Effects>,
     /// How selectable fields are read that are not where their name says.
     pub selected: Option<Selected>,
     /// The kind whose objects it shows in another form, having none of its own.
@@ -213,9 +270,12 @@ impl Kind {
             versions: vec![version],
             storage: 0,
             converter: None,
+            conversion: None,
             verbs: Vec::new(),
+            custom_verbs: Vec::new(),
             shape: None,
             bare_annotations: false,
+            metadata_checks: MetadataChecks::CUSTOM,
             blank: Object::default(),
             secret: false,
             unconditional_update: false,
@@ -227,6 +287,7 @@ impl Kind {
             references: Vec::new(),
             mentions: Vec::new(),
             webhook: None,
+            activity: Activity::default(),
             questions: Vec::new(),
             buckets: Vec::new(),
             searchable: Vec::new(),
@@ -235,6 +296,7 @@ impl Kind {
             validations: Vec::new(),
             warnings: Vec::new(),
             rules: Vec::new(),
+            effects: Vec::new(),
             selected: None,
             mirror: None,
             mark: None,
@@ -250,7 +312,13 @@ impl Kind {
 
     /// As messages about its kind name it: `Rack.inventory.miloapis.com`.
     pub fn subject(&self) -> Subject {
-        Subject::new(self.group.clone(), self.names.kind.clone())
+        self.subject_of(&self.names.kind)
+    }
+
+    /// The same for an object that says it is of this kind. What is kept as another kind is judged as that.
+    pub fn subject_of(&self, kind: &str) -> Subject {
+        let group = self.mirror.as_ref().map_or(self.group.as_str(), |mirror| mirror.group);
+        Subject::new(group, kind)
     }
 
     /// Whether the kind is namespaced.

@@ -9,6 +9,7 @@ mod validate;
 use serde_json::{Map, Value};
 
 pub use managed::validate_field_manager;
+pub use owners::{drop_duplicate_owners, duplicate_owners_warning};
 pub use server::{fill_on_create, keep_on_update, resource_version_required};
 pub use shape::{OBJECT_META, coerce};
 pub use validate::{

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// A fraction as a value, a whole number where it is one.
+/// A fraction as a value that was written by Go and read again: a whole number where its text is one.
 pub fn from_float(number: f64) -> Value {
     match whole(number) {
         Some(number) => Value::from(number),
@@ -16,11 +16,54 @@ pub fn plain(number: &Number) -> Number {
     float.and_then(whole).map_or_else(|| number.clone(), Number::from)
 }
 
-/// A fraction without decimals that 64 bits hold is a whole number: Go writes it without a point and reads it back as one.
+/// All numbers of a value as they come back from Go's JSON.
+pub fn reread(value: &mut Value) {
+    match value {
+        Value::Number(number) => *number = plain(number),
+        Value::Array(items) => items.iter_mut().for_each(reread),
+        Value::Object(fields) => fields.values_mut().for_each(reread),
+        _ => {}
+    }
+}
+
+/// Fractions of nothing in a value become whole numbers, as far as every JSON reader holds those exactly. Beyond that, a
+/// number that was written with a point or an exponent is none to Kubernetes.
+pub fn settle(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().filter(|float| float.abs() <= MOST_EXACT);
+            if let Some(whole) = float.and_then(whole) {
+                *number = whole.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(settle),
+        Value::Object(fields) => fields.values_mut().for_each(settle),
+        _ => {}
+    }
+}
+
+/// Whole numbers in a value become fractions where only those that every JSON reader holds exactly survive being one. That is
+/// what Kubernetes makes of what is applied.
+pub fn loosen(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let float = number.as_i64().map(|number| number as f64);
+            if let Some(float) = float.filter(|float| float.abs() > MOST_EXACT).and_then(Number::from_f64) {
+                *number = float;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(loosen),
+        Value::Object(fields) => fields.values_mut().for_each(loosen),
+        _ => {}
+    }
+}
+
+/// 2^53 - 1: from there on, fractions have gaps between whole numbers.
+const MOST_EXACT: f64 = 9_007_199_254_740_991.0;
+
+/// The whole number that Go writes a fraction as, if it does and 64 bits hold it. Its last digits may be rounded.
 fn whole(number: f64) -> Option<i64> {
-    // 2^63 itself is one too many.
-    let bounds = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0;
-    (number.fract() == 0.0 && bounds.contains(&number)).then_some(number as i64)
+    (number.fract() == 0.0).then(|| float_text(number).parse().ok()).flatten()
 }
 
 /// A number as Go prints it among text.
@@ -101,12 +144,29 @@ mod tests {
         assert_eq!(from_float(-1000.0), json!(-1000));
         assert_eq!(from_float(-0.0), json!(0));
         assert_eq!(from_float(1.5), json!(1.5));
-        assert_eq!(from_float(i64::MIN as f64), json!(i64::MIN));
+        // Go writes the fewest digits that tell it from its neighbours, and they are beyond what 64 bits hold.
+        assert_eq!(from_float(i64::MIN as f64), json!(-9_223_372_036_854_775_808.0));
+        assert_eq!(from_float(9_223_372_036_854_774_784.0), json!(9_223_372_036_854_775_000_i64));
         assert_eq!(from_float(i64::MAX as f64), json!(9_223_372_036_854_775_808.0));
         assert_eq!(from_float(1e30), json!(1e30));
         assert_eq!(from_float(f64::NAN), Value::Null);
         assert_eq!(plain(&Number::from_f64(5.0).unwrap()), Number::from(5));
         assert_eq!(plain(&Number::from_f64(5.5).unwrap()), Number::from_f64(5.5).unwrap());
+    }
+
+    #[test]
+    fn fractions_of_nothing_are_whole_as_far_as_they_are_exact() {
+        let settled = |mut value: Value| {
+            settle(&mut value);
+            value
+        };
+        assert_eq!(settled(json!([1.0, -0.0, {"a": 1e2}])), json!([1, 0, {"a": 100}]));
+        assert_eq!(settled(json!(9_007_199_254_740_991.0)), json!(9_007_199_254_740_991_i64));
+        assert_eq!(settled(json!(9_007_199_254_740_992.0)), json!(9_007_199_254_740_992.0));
+        assert_eq!(settled(json!(9_007_199_254_740_993_i64)), json!(9_007_199_254_740_993_i64));
+        let mut applied = json!([9_007_199_254_740_991_i64, -9_007_199_254_740_993_i64, 1.5]);
+        loosen(&mut applied);
+        assert_eq!(applied, json!([9_007_199_254_740_991_i64, -9_007_199_254_740_992.0, 1.5]));
     }
 
     #[test]

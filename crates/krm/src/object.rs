@@ -1,11 +1,13 @@
 //! An object as the API sees it: JSON with a type and metadata.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A JSON object with `apiVersion`, `kind` and `metadata`, whatever else its kind puts in it.
 ///
 /// Keys are sorted, so that the same object always has the same bytes.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Object(pub Map<String, Value>);
 
 /// Who owns an object, and whether that keeps the owner from going.
@@ -68,6 +70,22 @@ impl Object {
         put(&mut self.0, field, value);
     }
 
+    /// Sets a field by its path of names, such as `status.taken`. What is missing on the way, or no object, is made one.
+    pub fn set_at(&mut self, path: &str, value: Value) {
+        let mut steps: Vec<&str> = path.split('.').collect();
+        let Some(last) = steps.pop() else { return };
+        let mut map = &mut self.0;
+        for step in steps {
+            let slot = map.entry(step).or_insert_with(|| Value::Object(Map::new()));
+            if !slot.is_object() {
+                *slot = Value::Object(Map::new());
+            }
+            let Value::Object(inner) = slot else { return };
+            map = inner;
+        }
+        map.insert(last.to_owned(), value);
+    }
+
     /// Its group and version.
     pub fn api_version(&self) -> &str {
         self.text("apiVersion")
@@ -87,6 +105,20 @@ impl Object {
     /// Its metadata, if it has any.
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
         self.0.get("metadata")?.as_object()
+    }
+
+    /// The object with the metadata of another but for labels and annotations, which stay: only those are a conversion's.
+    pub fn with_metadata_of(mut self, original: &Object) -> Object {
+        let made = self.metadata().cloned().unwrap_or_default();
+        let mut metadata = original.metadata().cloned().unwrap_or_default();
+        for field in ["labels", "annotations"] {
+            match made.get(field).filter(|value| !value.is_null()) {
+                Some(value) => metadata.insert(field.to_owned(), value.clone()),
+                None => metadata.remove(field),
+            };
+        }
+        self.set("metadata", Some(Value::Object(metadata)));
+        self
     }
 
     /// Its metadata, made if it has none.
@@ -151,6 +183,13 @@ impl Object {
     /// The value of a label.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.meta("labels")?.get(key)?.as_str()
+    }
+
+    /// Sets a label; `None` takes it away.
+    pub fn set_label(&mut self, key: &str, value: Option<&str>) {
+        let mut labels = self.meta("labels").and_then(Value::as_object).cloned().unwrap_or_default();
+        put(&mut labels, key, value.map(Value::from));
+        self.set_meta("labels", (!labels.is_empty()).then_some(Value::Object(labels)));
     }
 
     /// Its annotations.

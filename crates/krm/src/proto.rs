@@ -1,5 +1,6 @@
 //! Kubernetes' protobuf: bodies are read into the JSON objects they stand for, and answers written from those.
 
+mod decode;
 mod encode;
 mod message;
 mod messages;
@@ -27,10 +28,8 @@ pub fn decode(body: &[u8]) -> Result<Object, ProtoError> {
 /// Reads a body whose envelope may leave out its type, which then is this one.
 pub fn decode_as(body: &[u8], api_version: &str, kind: &str) -> Result<Object, ProtoError> {
     let envelope = Envelope::open(body).map_err(|why| ProtoError(Refusal::unrecognized(why)))?;
-    let api_version = if envelope.api_version.is_empty() { api_version } else { &envelope.api_version };
-    let kind = if envelope.kind.is_empty() { kind } else { &envelope.kind };
-    let version = api_version.rsplit('/').next().unwrap_or_default();
-    let refuse = |why: String| ProtoError(Refusal::unfit(kind, version, why));
+    let (api_version, kind) = envelope.named(api_version, kind);
+    let refuse = |why: String| ProtoError(unfit(api_version, kind, why));
     if kind.is_empty() {
         return Err(refuse(envelope.lacks("Kind")));
     }
@@ -44,10 +43,26 @@ pub fn decode_as(body: &[u8], api_version: &str, kind: &str) -> Result<Object, P
             quote(api_version)
         ))
     })?;
-    let mut object = Object::default();
-    message::decode(message, envelope.raw, &mut object.0).map_err(|fault| refuse(fault.to_string()))?;
+    let fields = decode::decode(message, envelope.raw).map_err(|fault| refuse(fault.to_string()))?;
+    let mut object = Object(fields);
     object.set_type(api_version, kind);
     Ok(object)
+}
+
+/// What is held against a body of a kind that has no message, in the words of `why`; the type may be left out as in
+/// [`decode_as`].
+pub fn without_message(body: &[u8], api_version: &str, kind: &str, why: &str) -> Refusal {
+    match Envelope::open(body) {
+        Err(why) => Refusal::unrecognized(why),
+        Ok(envelope) => {
+            let (api_version, kind) = envelope.named(api_version, kind);
+            unfit(api_version, kind, why.to_owned())
+        }
+    }
+}
+
+fn unfit(api_version: &str, kind: &str, why: String) -> Refusal {
+    Refusal::unfit(kind, api_version.rsplit('/').next().unwrap_or_default(), why)
 }
 
 /// Why a body could not be read. As a [`Refusal`] it makes the answer to the request.
@@ -82,6 +97,12 @@ impl<'a> Envelope<'a> {
             Some([]) => Err("empty body".to_owned()),
             Some(envelope) => Envelope::read(envelope).map_err(|fault| fault.to_string()),
         }
+    }
+
+    /// The type that it names, or else this one.
+    fn named<'t>(&'t self, api_version: &'t str, kind: &'t str) -> (&'t str, &'t str) {
+        let api_version = if self.api_version.is_empty() { api_version } else { &self.api_version };
+        (api_version, if self.kind.is_empty() { kind } else { &self.kind })
     }
 
     fn lacks(&self, field: &str) -> String {

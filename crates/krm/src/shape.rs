@@ -275,7 +275,10 @@ fn mismatch(value: &Value, shape: &Shape, place: &DecodeContext<'_>) -> String {
         Value::Null => "null".into(),
         Value::Bool(_) => "bool".into(),
         Value::Number(number) if matches!(shape, Shape::Integer(..)) => {
-            format!("number {}", number::text(number))
+            let text = number::text(number);
+            // Go names what was written, and a whole number would have done.
+            let point = if number.is_f64() && !text.contains(['.', 'e']) { ".0" } else { "" };
+            format!("number {text}{point}")
         }
         Value::Number(_) => "number".into(),
         Value::String(_) => "string".into(),

@@ -7,20 +7,17 @@ use apiserver::api::Api;
 use apiserver::catalog::Kinds;
 use apiserver::client::Client;
 use apiserver::plane::Plane;
-use apiserver::write::{self, create::fill_in};
+use apiserver::write::{self, batch::in_batches, create::fill_in};
 use krm::Object;
 use krm::condition::Finding;
 use krm::kind::{Address, split_api_version};
 use krm::status::Status;
 use serde_json::{Value, json};
-use store::{Author, Refused};
+use store::{Author, View};
 
 use crate::activity::shipping;
 use crate::iam::roles::{At, Roles, SYSTEM_NAMESPACE};
 use crate::iam::shipped;
-
-/// Objects that are written in one commit, at most.
-const BATCH: usize = 200;
 
 /// Makes what is missing, and puts right what differs.
 pub async fn run(api: &Api) -> Result<(), Status> {
@@ -34,10 +31,10 @@ pub async fn run(api: &Api) -> Result<(), Status> {
             existing => stale.push(merged(existing, object)),
         }
     }
-    let most = api.store().limits().operations.map_or(BATCH, |most| (most / 4).clamp(1, BATCH));
-    for batch in stale.chunks(most) {
-        put(&client, batch.to_vec()).await?;
-    }
+    let author = Author::new("system:groundplane", "groundplane");
+    let writing = client.clone();
+    let put = move |view: &mut View, object: &Object| put(&writing, view, object);
+    in_batches(api, &author, stale, |_| Ok(()), put).await?;
     api.caught_up(api.store().latest().version()).await;
     Ok(())
 }
@@ -119,34 +116,22 @@ fn merged(existing: Option<Object>, wanted: Object) -> Object {
     object
 }
 
-/// Writes objects as they stand, in one commit.
-async fn put(client: &Client, objects: Vec<Object>) -> Result<(), Status> {
-    let deciding = client.clone();
-    let written =
-        client.api().store().transact(Author::new("system:groundplane", "groundplane"), move |view| {
-            for object in &objects {
-                let kind = deciding.kind_of(object)?;
-                let call = deciding.call(&kind, object.namespace(), object.name(), "");
-                let mut object = object.clone();
-                let is_new = object.uid().is_empty();
-                if is_new {
-                    fill_in(&call, &mut object);
-                    kind.complete.iter().for_each(|complete| complete(&mut object));
-                }
-                if object.get("status").is_none() {
-                    kind.prepare.iter().for_each(|prepare| prepare(&mut object, None, ""));
-                }
-                // Another server of the same store may be first; both write the same.
-                if is_new && view.get(&call.key()?).is_some() {
-                    continue;
-                }
-                write::put(&call, view, &object, if is_new { "create" } else { "update" }, false)?;
-            }
-            Ok(())
-        });
-    match written.await {
-        Ok(_) => Ok(()),
-        Err(Refused::Store(error)) => Err(apiserver::api::store_failure(&error)),
-        Err(Refused::Decision(status)) => Err(status),
+/// Writes an object as it stands.
+fn put(client: &Client, view: &mut View, object: &Object) -> Result<(), Status> {
+    let kind = client.kind_of(object)?;
+    let call = client.call(&kind, object.namespace(), object.name(), "");
+    let mut object = object.clone();
+    let is_new = object.uid().is_empty();
+    if is_new {
+        fill_in(&call, &mut object);
+        kind.complete.iter().for_each(|complete| complete(&mut object));
     }
+    if object.get("status").is_none() {
+        kind.prepare.iter().for_each(|prepare| prepare(&mut object, None, ""));
+    }
+    // Another server of the same store may be first; both write the same.
+    if is_new && view.get(&call.key()?).is_some() {
+        return Ok(());
+    }
+    write::put(&call, view, &object, if is_new { "create" } else { "update" }, false)
 }

@@ -3,7 +3,10 @@
 pub mod activity;
 pub mod bootstrap;
 pub mod iam;
+mod module;
 pub mod tenancy;
+
+pub use module::Module;
 
 use krm::kind::Kind;
 

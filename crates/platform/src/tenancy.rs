@@ -11,6 +11,7 @@ pub use project::{OwnerReference, Project, ProjectSpec};
 
 use apiserver::Identity;
 use apiserver::call::Call;
+use apiserver::plane::PlaneKind;
 use krm::Object;
 use krm::kind::{Kind, Resource};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ use crate::iam::roles::SYSTEM_NAMESPACE;
 use crate::iam::selector;
 
 /// API group of these kinds.
-pub const GROUP: &str = apiserver::planes::GROUP;
+pub const GROUP: &str = "resourcemanager.miloapis.com";
 /// API version of these kinds.
 pub const VERSION: &str = "v1alpha1";
 /// Name of the Project kind.
@@ -31,11 +32,29 @@ pub const PROJECT: &str = "Project";
 /// Name of the Organization kind.
 pub const ORGANIZATION: &str = "Organization";
 
+/// Projects have control planes. The keys are those under which Milo's services read the project of a request.
+pub const PLANES: PlaneKind = PlaneKind {
+    group: GROUP,
+    version: VERSION,
+    kind: PROJECT,
+    plural: <Project as Resource>::PLURAL,
+    context: [
+        "iam.miloapis.com/parent-api-group",
+        "iam.miloapis.com/parent-type",
+        "iam.miloapis.com/parent-name",
+    ],
+};
+
 /// On a binding, the uid of the membership of an organization that it comes from.
 pub const OF_MEMBERSHIP: &str = "resourcemanager.miloapis.com/organization-membership";
 
 const API_VERSION: &str = "resourcemanager.miloapis.com/v1alpha1";
 const IAM_API_VERSION: &str = "iam.miloapis.com/v1alpha1";
+
+/// Where the project of a control plane is, in the root.
+pub fn project_address(plane: &str) -> krm::kind::Address {
+    Project::address("", plane)
+}
 
 /// The kinds of this group.
 pub fn all() -> Vec<Kind> {

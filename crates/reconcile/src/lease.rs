@@ -101,6 +101,7 @@ pub async fn hold<K, W>(
             }
         };
         tokio::select! {
+            biased;
             () = stop.cancelled() => {}
             () = tokio::time::sleep(pause) => {}
         }
@@ -134,9 +135,10 @@ where
     tokio::pin!(working);
     let mut end = Held::Finished;
     tokio::select! {
-        () = &mut working => return Held::Finished,
+        biased;
         () = stop.cancelled() => {}
         lost = renewing(name, keeper, fence, terms, asked) => end = lost,
+        () = &mut working => return Held::Finished,
     }
     token.cancel();
     // What runs must have ended before anybody else may begin, or before this server begins again.
@@ -150,8 +152,9 @@ async fn renewing<K: Keeper>(name: &str, keeper: &K, fence: &K::Fence, terms: Te
     loop {
         let next = tokio::time::sleep(terms.renew_every);
         tokio::select! {
-            () = next => {}
+            biased;
             () = tokio::time::sleep_until(trusted_until) => return Held::Lost,
+            () = next => {}
         }
         let asked = Instant::now();
         // A request that hangs must not keep the holder from stopping in time.

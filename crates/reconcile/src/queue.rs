@@ -59,6 +59,8 @@ pub struct Depth {
     pub ready: usize,
     /// Keys that wait for their time: a requested next look, or the back-off after a failure.
     pub delayed: usize,
+    /// How long the first of them still waits.
+    pub next: Option<Duration>,
     /// Keys that a worker has.
     pub working: usize,
     /// How long the key that waits longest for a worker has waited.
@@ -147,6 +149,7 @@ impl<K: Eq + Hash + Clone> Queue<K> {
             };
             match until {
                 Some(until) => tokio::select! {
+                    biased;
                     () = self.changed.notified() => {}
                     () = tokio::time::sleep_until(until) => {}
                 },
@@ -198,6 +201,7 @@ impl<K: Eq + Hash + Clone> Queue<K> {
         Depth {
             ready: state.ready,
             delayed: state.delayed.len(),
+            next: state.later.peek().map(|Reverse((at, _))| at.saturating_duration_since(now)),
             working: state.working.len(),
             oldest: age(&mut first),
             longest_running: age(&mut state.working.values()),

@@ -64,12 +64,22 @@ pub struct Settings {
     pub workers: usize,
     /// How long one attempt may take.
     pub deadline: Duration,
+    /// How long an object waits for further changes of what its last plan has read.
+    pub settling: Duration,
+    /// Whether planning takes long enough to need a thread of its own.
+    pub is_heavy: bool,
 }
 
 impl Settings {
     /// Four workers, 30 seconds an attempt.
     pub fn new(name: &'static str) -> Settings {
-        Settings { name, workers: 4, deadline: Duration::from_secs(30) }
+        Settings {
+            name,
+            workers: 4,
+            deadline: Duration::from_secs(30),
+            settling: Duration::ZERO,
+            is_heavy: false,
+        }
     }
 }
 
@@ -131,9 +141,10 @@ impl<K: Eq + Hash + Clone + fmt::Display + Send + Sync + 'static> Worker<K> {
         let begun = Instant::now();
         let mut task = tokio::spawn((self.attempt)(key.clone()));
         let ended = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Ended::Stopped,
             ended = &mut task => Ended::from_task(ended),
             () = tokio::time::sleep(self.settings.deadline) => Ended::TimedOut,
-            () = self.stop.cancelled() => Ended::Stopped,
         };
         match ended {
             Ended::Stopped => {

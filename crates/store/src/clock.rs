@@ -1,25 +1,49 @@
-//! The time, as the store writes it down.
+//! The time, as the store writes it down and as leases run out by it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Microseconds since 1970.
+/// Where a store takes the time from. A simulation passes one of its own.
+pub trait Clock: Send + Sync + 'static {
+    /// The time of day, in microseconds since 1970.
+    fn now(&self) -> u64;
+
+    /// The monotonic time. Leases run out by it.
+    fn instant(&self) -> Instant;
+}
+
+/// The machine's clocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> u64 {
+        now()
+    }
+
+    fn instant(&self) -> Instant {
+        Instant::now()
+    }
+}
+
+/// Microseconds since 1970, by the machine's clock.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
-/// A clock that never stands still or goes back, whatever the machine's does.
+/// The times of commits: they never stand still or go back, whatever the clock does.
 #[derive(Debug, Default)]
-pub(crate) struct Clock {
+pub(crate) struct Ticks {
     last: u64,
 }
 
-impl Clock {
-    pub fn starting_after(last: u64) -> Clock {
-        Clock { last }
+impl Ticks {
+    pub fn starting_after(last: u64) -> Ticks {
+        Ticks { last }
     }
 
-    pub fn tick(&mut self) -> u64 {
-        self.last = now().max(self.last + 1);
+    /// The time of the next commit, which is made at `now`.
+    pub fn next(&mut self, now: u64) -> u64 {
+        self.last = now.max(self.last + 1);
         self.last
     }
 }

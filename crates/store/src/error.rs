@@ -137,15 +137,18 @@ pub enum Conflict {
     /// The key does not exist.
     #[error("{0} does not exist")]
     Missing(Key),
+    /// The key exists, but it was deleted and created again.
+    #[error("{0} was deleted and created again")]
+    Reborn(Key),
     /// Something entered, left or changed in the bucket.
     #[error("what depends on {0} has changed")]
     Bucket(String),
     /// The lease has run out or has another holder.
     #[error("the lease {0} is no longer held: it ran out or was taken over")]
     LeaseLost(Arc<str>),
-    /// Several guards were checked at once, and the engine does not say which failed.
-    #[error("something that this change depends on has changed")]
-    Something,
+    /// The key is at another version, which this server has not seen yet.
+    #[error("{0} was changed by another server")]
+    Overtaken(Key),
 }
 
 struct Shown(Version);

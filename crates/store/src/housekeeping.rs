@@ -4,7 +4,6 @@ use std::sync::Weak;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::clock;
 use crate::error::{Conflict, Error, Result};
 use crate::history::archive::{Later, Mark};
 use crate::history::checkpoint;
@@ -56,8 +55,9 @@ impl dyn Store {
             let keeper = Keeper { archive: &*parts.archive, signing: &parts.signing, fence, model };
             let floor = parts.memory.load().recent.floor();
             let settled = keeper.settle(floor).await?;
-            let aged = keeper.age(clock::now(), parts.history_bytes.load(Ordering::Relaxed)).await?;
-            let to = Mark { version: self.latest().version(), time: clock::now() };
+            let clock = &parts.environment.clock;
+            let aged = keeper.age(clock.now(), parts.history_bytes.load(Ordering::Relaxed)).await?;
+            let to = Mark { version: self.latest().version(), time: clock.now() };
             let checkpoints = checkpoint::write(&*parts.archive, &parts.signing, to, fence).await?;
             Ok(Tidied { expired, pruned: settled.records + aged.records, checkpoints })
         })
@@ -68,7 +68,7 @@ impl dyn Store {
         let mut expired = 0;
         loop {
             let snapshot = self.latest();
-            let now = clock::now() / 1000;
+            let now = self.environment().clock.now() / 1000;
             let due: Vec<(Key, Version)> = snapshot
                 .state()
                 .expiries

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::backup::manifest::{KeyNote, SEALING_KEYS, SIGNING_KEY};
+use crate::environment::Randomness;
 use crate::error::{Error, Result};
 use crate::history::archive::{Archive, Edit};
 use crate::seal::{KeyFile, Keyring, WrappedKey};
@@ -30,6 +31,18 @@ impl Keys {
         let signing = SigningKey::open_or_create(folder.join(SIGNING_KEY));
         let signing = signing.map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Keys { keyring: Arc::new(Keyring::new(sealing)), signing: Arc::new(signing) })
+    }
+
+    /// Keys that follow from `randomness` and are kept in no file, for a simulation. Whoever opens the same data again
+    /// needs these again.
+    pub fn in_memory(randomness: Arc<dyn Randomness>) -> Result<Keys> {
+        let failed = |error: &dyn std::fmt::Display| Error::Unavailable(error.to_string());
+        let mut seed = [0; 32];
+        randomness.fill(&mut seed).map_err(|error| failed(&error))?;
+        let signing = SigningKey::from_seed(&seed).map_err(|error| failed(&error))?;
+        let sealing = KeyFile::in_memory(&*randomness)?;
+        let keyring = Keyring::with_randomness(sealing, randomness);
+        Ok(Keys { keyring: Arc::new(keyring), signing: Arc::new(signing) })
     }
 }
 
@@ -59,7 +72,13 @@ pub(crate) async fn ensure(archive: &dyn Archive, keyring: &Keyring) -> Result<(
 
 /// The two key files of a store, for the manifest of a backup.
 pub(crate) fn notes(parts: &Parts) -> Result<Vec<KeyNote>> {
-    let path = parts.memory.indexer.keyring().key_file();
+    let keyring = parts.memory.indexer.keyring();
+    if let Some(ids) = keyring.kept_nowhere() {
+        let note = |file: &str, ids| KeyNote { file: file.to_owned(), path: file.to_owned(), ids };
+        let signing = vec![parts.signing.public().to_string()];
+        return Ok(vec![note(SEALING_KEYS, ids), note(SIGNING_KEY, signing)]);
+    }
+    let path = keyring.key_file();
     let path = std::path::absolute(&path).unwrap_or(path);
     let file = KeyFile::open_or_create(path.clone())?;
     let note = |file: &str, ids: Vec<String>| KeyNote {

@@ -1,13 +1,15 @@
 //! Revisions, guarded transactions, watch and history of objects under keys, in one file or on etcd.
 //!
 //! The store knows nothing of what the bytes mean. [`Store`] is the contract; [`Embedded`] keeps it in one
-//! file of its own.
+//! file of its own, [`etcd::Etcd`] on etcd, and [`simulated::Simulated`] in memory, for simulations.
 
 mod backup;
 mod clock;
+mod contention;
 mod delta;
 mod embedded;
 mod entry;
+mod environment;
 mod error;
 pub mod etcd;
 mod hex;
@@ -22,6 +24,8 @@ mod model;
 mod private_file;
 pub mod seal;
 pub mod sign;
+pub mod simulated;
+mod size;
 mod snapshot;
 mod store;
 mod transact;
@@ -32,8 +36,10 @@ mod view;
 pub use backup::Summary as BackupSummary;
 pub use backup::manifest::{Contents as BackupContents, KeyNote, SEALING_KEYS, SIGNING_KEY};
 pub use backup::restore::RAISE;
+pub use clock::{Clock, SystemClock};
 pub use embedded::{Device, Embedded, Settings};
 pub use entry::{Body, Entry, Uid};
+pub use environment::{Environment, NoRandomness, Randomness, Seeded, SystemRandomness};
 pub use error::{Conflict, Error, Result};
 pub use history::archive::Later;
 pub use history::checkpoint::Checkpoint;
@@ -47,6 +53,7 @@ pub use limits::Limits;
 pub use memory::recent::{Event, Window};
 pub use memory::watch::Watch;
 pub use model::{Model, Plain, Retention, Term};
+pub use size::Size;
 pub use snapshot::{Page, Snapshot, Stats};
 pub use store::{Decide, Parts, Store};
 pub use transact::Refused;

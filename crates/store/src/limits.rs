@@ -1,6 +1,7 @@
 //! How large a transaction an engine takes.
 
 use crate::error::{Error, Result};
+use crate::size::Size;
 use crate::transaction::{Transaction, Write};
 use crate::version::MAX_WRITES;
 
@@ -17,6 +18,13 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Whether a transaction of this size is taken.
+    pub fn fits(&self, size: &Size) -> bool {
+        size.writes <= self.writes
+            && size.bytes <= self.bytes
+            && self.operations.is_none_or(|most| size.operations <= most)
+    }
+
     /// What the embedded engine takes.
     pub(crate) const EMBEDDED: Limits = Limits { writes: MAX_WRITES, bytes: 256 << 20, operations: None };
 

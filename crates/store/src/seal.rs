@@ -19,6 +19,8 @@ use data_key::{Key, NONCE, TAG, random};
 pub use error::SealError;
 pub use key_file::KeyFile;
 
+use crate::environment::{Randomness, SystemRandomness};
+
 /// The first byte of every sealed value.
 const VERSION: u8 = 1;
 const HEADER: usize = 1 + 8 + NONCE;
@@ -27,6 +29,7 @@ const DOMAIN: &[u8] = b"groundplane sealed value 1";
 /// The keys that seal and open values. Shared freely: reading takes no lock.
 pub struct Keyring {
     keys: ArcSwap<Keys>,
+    randomness: Arc<dyn Randomness>,
 }
 
 #[derive(Clone)]
@@ -39,8 +42,19 @@ struct Keys {
 impl Keyring {
     /// A ring that can unwrap data keys, and holds none yet.
     pub fn new(file: KeyFile) -> Keyring {
+        Keyring::with_randomness(file, Arc::new(SystemRandomness))
+    }
+
+    /// The same with nonces and data keys from another source, for a simulation.
+    pub(crate) fn with_randomness(file: KeyFile, randomness: Arc<dyn Randomness>) -> Keyring {
         let keys = Keys { file: Arc::new(file), data: HashMap::new(), sealing: None };
-        Keyring { keys: ArcSwap::from_pointee(keys) }
+        Keyring { keys: ArcSwap::from_pointee(keys), randomness }
+    }
+
+    /// The names of the key file's keys as they were read, where they are kept in no file.
+    pub(crate) fn kept_nowhere(&self) -> Option<Vec<String>> {
+        let file = &self.keys.load().file;
+        file.path().as_os_str().is_empty().then(|| file.kids().map(str::to_owned).collect())
     }
 
     /// Where the keys are kept.
@@ -67,9 +81,9 @@ impl Keyring {
     ///
     /// A value sealed with a key that was never stored would be lost with this process.
     pub fn new_data_key(&self) -> Result<(DataKeyId, WrappedKey), SealError> {
-        let id = DataKeyId(u64::from_be_bytes(random()?));
-        let key = Arc::new(Key::random()?);
-        let wrapped = WrappedKey::wrap(id, &key, &self.keys.load().file)?;
+        let id = DataKeyId(u64::from_be_bytes(random(&*self.randomness)?));
+        let key = Arc::new(Key::random(&*self.randomness)?);
+        let wrapped = WrappedKey::wrap(id, &key, &self.keys.load().file, &*self.randomness)?;
         self.change(|keys| {
             keys.data.insert(id, key.clone());
         });
@@ -88,7 +102,7 @@ impl Keyring {
     /// The same data key under the key file's active key.
     pub fn rewrap(&self, wrapped: &WrappedKey) -> Result<WrappedKey, SealError> {
         let file = &self.keys.load().file;
-        WrappedKey::wrap(wrapped.id, &wrapped.unwrap_with(file)?, file)
+        WrappedKey::wrap(wrapped.id, &wrapped.unwrap_with(file)?, file, &*self.randomness)
     }
 
     /// `plain` as `[version][data key id][nonce][ciphertext and tag]`, bound to `aad`: the value's name, so
@@ -97,7 +111,7 @@ impl Keyring {
         let keys = self.keys.load();
         let id = keys.sealing.ok_or(SealError::NoSealingKey)?;
         let key = keys.data.get(&id).ok_or(SealError::UnknownDataKey { id })?;
-        let nonce = random()?;
+        let nonce = random(&*self.randomness)?;
 
         let mut sealed = Vec::with_capacity(HEADER + plain.len() + TAG);
         sealed.push(VERSION);

@@ -39,6 +39,13 @@ impl SigningKey {
         SigningKey::from_pkcs8_hex(&new_pkcs8_hex()?).ok_or(SignError::NoRandomness)
     }
 
+    /// The key that follows from a seed, for a simulation.
+    pub(crate) fn from_seed(seed: &[u8; 32]) -> Result<SigningKey, SignError> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| SignError::NoRandomness)?;
+        let public = pair.public_key().as_ref().try_into().map_err(|_| SignError::NoRandomness)?;
+        Ok(SigningKey { pair, public: PublicKey(public) })
+    }
+
     /// Signs `message` for one purpose: the signature says nothing in any other `domain`.
     pub fn sign(&self, domain: &str, message: &[u8]) -> Signature {
         let signature = self.pair.sign(&framed(domain, message));

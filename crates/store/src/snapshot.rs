@@ -97,6 +97,11 @@ impl Snapshot {
         posting.map(|posting| posting.range(prefix, after)).into_iter().flatten()
     }
 
+    /// A key of an object that has `term`, chosen by `seed`. Takes no longer the more there are.
+    pub fn somewhere(&self, term: &[u8], seed: u64) -> Option<&Key> {
+        self.state.postings.get(term).and_then(|posting| posting.somewhere(seed))
+    }
+
     /// How many objects have `term`, without counting them.
     pub fn count_having(&self, term: &[u8]) -> usize {
         self.state.postings.get(term).map_or(0, Posting::len)
@@ -117,6 +122,14 @@ impl Snapshot {
             .into_iter()
             .flatten()
             .flat_map(|(term, posting)| posting.range(b"", None).map(move |key| (term, key)))
+    }
+
+    /// How many objects there are under `prefix`, which ends with a slash, without counting them: that of each folder is kept.
+    pub fn count(&self, prefix: &[u8]) -> usize {
+        debug_assert!(prefix.ends_with(b"/"), "only whole folders are counted");
+        let bounds = KeyRange::new(prefix, None);
+        let found = bounds.bounds().map(|bounds| self.state.folders.range::<_, [u8]>(bounds));
+        found.into_iter().flatten().map(|(_, count)| count).sum()
     }
 
     /// How many objects there are under `prefix`, and how many bytes they have.

@@ -8,7 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::backup::{self, manifest::KeyNote};
+use crate::contention::Contention;
 use crate::entry::Entry;
+use crate::environment::Environment;
 use crate::error::Result;
 use crate::history::archive::{Archive, Later};
 use crate::history::checkpoint::{self, Checkpoint};
@@ -36,8 +38,11 @@ pub struct Parts {
     pub(crate) signing: Arc<SigningKey>,
     /// The records of history take this many bytes at most; lowered while room is short.
     pub(crate) history_bytes: AtomicU64,
+    pub(crate) environment: Environment,
     /// Held by whoever rewrites or copies the past.
     pub(crate) maintenance: tokio::sync::Mutex<()>,
+    /// Where transactions wait that would be in each other's way.
+    pub(crate) contention: Contention,
 }
 
 impl Parts {
@@ -54,6 +59,11 @@ pub trait Store: Send + Sync + 'static {
     /// What the engine shares with the rest of this crate.
     #[doc(hidden)]
     fn parts(&self) -> &Parts;
+
+    /// Where the time and randomness of this store come from; the server on it uses the same.
+    fn environment(&self) -> &Environment {
+        &self.parts().environment
+    }
 
     /// How large a transaction may be.
     fn limits(&self) -> Limits;
@@ -212,7 +222,8 @@ pub trait Store: Send + Sync + 'static {
             // Retention must not rewrite the past while it is being copied.
             let _quiet = parts.maintenance.lock().await;
             let now = self.current().await?;
-            backup::write(&*parts.archive.pinned(now.revision()), &now, &keys, output).await
+            let time = parts.environment.clock.now();
+            backup::write(&*parts.archive.pinned(now.revision()), &now, time, &keys, output).await
         })
     }
 }

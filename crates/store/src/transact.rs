@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::environment::Randomness;
 use crate::error::{Conflict, Error};
 use crate::store::Store;
 use crate::transaction::{Author, Committed, Transaction};
@@ -24,6 +25,8 @@ impl dyn Store {
     /// Runs `decide` on a view and commits what it wrote, provided that nothing it read has changed by then.
     /// If something has, it is run again on a new view, up to 16 times with growing pauses; then once inside
     /// the committer, where nothing can change (embedded), or it is given up as [`Error::Contended`] (etcd).
+    /// Transactions of this process that were in each other's way wait in line, first come, first served, so that
+    /// others than those of another server are in nobody's way twice.
     /// A lease that was lost does not come back by waiting: that is told at once.
     ///
     /// `decide` may run many times: it must do nothing but read the view and write to it.
@@ -37,8 +40,11 @@ impl dyn Store {
         E: Send + 'static,
     {
         let indexer = self.parts().memory.indexer.clone();
+        let contention = &self.parts().contention;
         let mut snapshot = self.latest();
-        for attempt in 0..TRIES {
+        let mut turn = None;
+        let mut attempt = 0;
+        while attempt < TRIES {
             let mut view = View::new(snapshot.clone(), indexer.clone());
             let decided = match decide(&mut view) {
                 Ok(decided) => decided,
@@ -50,16 +56,31 @@ impl dyn Store {
                         return Err(Refused::Decision(no));
                     }
                     snapshot = current;
+                    attempt += 1;
                     continue;
                 }
             };
-            match self.commit(view.into_transaction(author.clone())).await {
+            if turn.is_none() {
+                turn = contention.wait_for_guards(view.guards()).await;
+                if turn.is_some() {
+                    snapshot = self.current().await.map_err(Refused::Store)?;
+                    continue;
+                }
+            }
+            let conflict = match self.commit(view.into_transaction(author.clone())).await {
                 Ok(committed) => return Ok((decided, committed)),
                 Err(error @ Error::Conflict(Conflict::LeaseLost(_))) => return Err(Refused::Store(error)),
-                Err(error) if error.is_conflict() => {}
+                Err(Error::Conflict(conflict)) => conflict,
                 Err(error) => return Err(Refused::Store(error)),
+            };
+            if turn.as_ref().is_none_or(|turn| !turn.is_over(&conflict)) {
+                // Never two lines at once: whoever is first in the other may wait in this one.
+                drop(turn.take());
+                turn = contention.wait_after(&conflict).await;
+            } else {
+                tokio::time::sleep(pause(attempt, &*self.environment().randomness)).await;
             }
-            tokio::time::sleep(pause(attempt)).await;
+            attempt += 1;
             snapshot = self.current().await.map_err(Refused::Store)?;
         }
         self.decide_alone(author, decide).await
@@ -99,10 +120,10 @@ impl dyn Store {
 }
 
 /// A pause that grows with each try and differs between those who collide.
-fn pause(attempt: u32) -> Duration {
+fn pause(attempt: u32, randomness: &dyn Randomness) -> Duration {
     let most = 200u64 << attempt.min(8);
     let mut noise = [0; 8];
     // Without randomness the pause is merely not spread.
-    let _ = ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut noise);
+    let _ = randomness.fill(&mut noise);
     Duration::from_micros(u64::from_be_bytes(noise) % most)
 }

@@ -85,6 +85,13 @@ pub enum Guard {
     },
     /// The key exists, at whatever version.
     Exists(Key),
+    /// The key exists in this life: it was not deleted and created again.
+    Life {
+        /// The key.
+        key: Key,
+        /// The identity of the life that was seen.
+        uid: Uid,
+    },
     /// Nothing entered, left or changed in this bucket after `at`.
     Bucket {
         /// The bucket: the bytes of a [`crate::Term`] declared as one.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::entry::{ChainEnd, Entry};
+use crate::entry::{ChainEnd, Entry, Uid};
 use crate::key::Key;
 use crate::memory::indexer::Indexer;
+use crate::size::{Size, Sizing};
 use crate::snapshot::Snapshot;
 use crate::transaction::{Author, Guard, Put, Transaction, Write};
 use crate::version::{Revision, Version};
@@ -21,6 +22,8 @@ pub struct View {
     guarded: BTreeSet<Key>,
     /// Keys that must only be there.
     existing: BTreeSet<Key>,
+    /// Keys that must not have been deleted and created again.
+    living: BTreeSet<Key>,
     buckets: BTreeSet<Bytes>,
     writes: Vec<Write>,
     /// What the writes so far make of their keys.
@@ -31,6 +34,20 @@ pub struct View {
     indexed: BTreeMap<Key, Vec<Bytes>>,
     /// Keys that were written since.
     unindexed: BTreeSet<Key>,
+    sizing: Sizing,
+    /// Keys that were written since their size was asked for.
+    unsized_keys: BTreeSet<Key>,
+    /// What the writes of an attempt have replaced.
+    undo: Option<Vec<Earlier>>,
+}
+
+/// What a key was in a view before it was written.
+#[derive(Clone)]
+struct Earlier {
+    key: Key,
+    /// Nothing where this transaction had not written it.
+    entry: Option<Option<Arc<Entry>>>,
+    write: Option<Write>,
 }
 
 impl View {
@@ -41,12 +58,16 @@ impl View {
             guards: Vec::new(),
             guarded: BTreeSet::new(),
             existing: BTreeSet::new(),
+            living: BTreeSet::new(),
             buckets: BTreeSet::new(),
             writes: Vec::new(),
             written: BTreeMap::new(),
             terms: BTreeMap::new(),
             indexed: BTreeMap::new(),
             unindexed: BTreeSet::new(),
+            sizing: Sizing::default(),
+            unsized_keys: BTreeSet::new(),
+            undo: None,
         }
     }
 
@@ -68,6 +89,14 @@ impl View {
         found
     }
 
+    /// An object as this revision has it, without guarding that it stays so.
+    pub fn peek(&self, key: &Key) -> Option<Arc<Entry>> {
+        match self.written.get(key) {
+            Some(written) => written.clone(),
+            None => self.snapshot.get(key).cloned(),
+        }
+    }
+
     /// Whether an object exists. It may change before the commit, but not go or come.
     pub fn exists(&mut self, key: &Key) -> bool {
         if let Some(written) = self.written.get(key) {
@@ -82,6 +111,30 @@ impl View {
         found
     }
 
+    /// Whether an object exists in this life of its key. It may change before the commit, but not be deleted, not even
+    /// to be created again.
+    pub fn lives(&mut self, key: &Key, uid: Uid) -> bool {
+        if let Some(written) = self.written.get(key) {
+            return written.as_ref().is_some_and(|entry| entry.uid == uid);
+        }
+        match self.snapshot.get(key).map(|entry| entry.uid) {
+            Some(found) if found == uid => {
+                if !self.guarded.contains(key) && self.living.insert(key.clone()) {
+                    self.guards.push(Guard::Life { key: key.clone(), uid });
+                }
+                true
+            }
+            // Another life, or none: that is what the decision depends on.
+            Some(other) => {
+                if self.living.insert(key.clone()) {
+                    self.guards.push(Guard::Life { key: key.clone(), uid: other });
+                }
+                false
+            }
+            None => self.get(key).is_some(),
+        }
+    }
+
     /// The objects that have `term`, which must be a bucket. If one comes, goes or changes before the
     /// commit, the transaction is decided anew.
     pub fn bucket(&mut self, term: &Bytes) -> Vec<(Key, Arc<Entry>)> {
@@ -91,7 +144,8 @@ impl View {
         self.having(term)
     }
 
-    /// The objects that have `term` as far as this revision knows, without guarding the answer.
+    /// The objects that have `term` as far as this revision knows, without guarding the answer: for choosing among
+    /// many, of which what is chosen is then read with [`View::get`].
     pub fn having(&mut self, term: &Bytes) -> Vec<(Key, Arc<Entry>)> {
         self.index_written();
         let stored = self.snapshot.having(term).filter(|key| !self.written.contains_key(*key));
@@ -103,6 +157,26 @@ impl View {
             }
         }
         members.into_iter().collect()
+    }
+
+    /// The first keys after `after` of objects that have `term`, `most` of them, found without looking at the others.
+    /// Not guarded, as [`View::having`].
+    pub fn having_after(&mut self, term: &Bytes, after: Option<&Key>, most: usize) -> Vec<Key> {
+        self.index_written();
+        let stored = self.snapshot.having_after(term, b"", after);
+        let stored = stored.filter(|key| !self.written.contains_key(*key)).take(most);
+        let written = self.terms.get(term).into_iter().flatten();
+        let written = written.filter(|key| after.is_none_or(|after| *key > after)).take(most);
+        let mut keys: Vec<Key> = stored.chain(written).cloned().collect();
+        keys.sort_unstable();
+        keys.truncate(most);
+        keys
+    }
+
+    /// A key among those of the objects that have `term`, chosen by `seed`: a place to begin from. Finding it takes no
+    /// longer the more there are. Not guarded, and the object may have been changed in this transaction.
+    pub fn somewhere(&self, term: &Bytes, seed: u64) -> Option<Key> {
+        self.snapshot.somewhere(term, seed).cloned()
     }
 
     /// The objects that had `term` before this transaction, and at which versions; not guarded.
@@ -143,6 +217,22 @@ impl View {
         self.indexer.reveal(key, entry)
     }
 
+    /// How large the transaction is so far; at least what the engine will count.
+    pub fn size(&mut self) -> Size {
+        let unsized_keys = std::mem::take(&mut self.unsized_keys);
+        for write in self.writes.iter().filter(|write| unsized_keys.contains(write.key())) {
+            let before = self.snapshot.get(write.key()).map(Arc::as_ref);
+            let after = self.written.get(write.key()).and_then(Option::as_deref);
+            self.sizing.count(&self.indexer, write, before, after);
+        }
+        self.sizing.total(&self.guards, &self.guarded)
+    }
+
+    /// Begins anew on the same revision: as if nothing had been read or written.
+    pub fn restart(&mut self) {
+        *self = View::new(self.snapshot.clone(), self.indexer.clone());
+    }
+
     /// Adds a guard of one's own, such as a lease.
     pub fn guard(&mut self, guard: Guard) {
         self.guards.push(guard);
@@ -163,22 +253,59 @@ impl View {
             stamp: put.body.stamp,
             bytes: put.body.at(Version::ZERO),
         };
-        let again = self.written.insert(put.key.clone(), Some(Arc::new(entry))).is_some();
-        self.replace(Write::Put(put), again);
+        self.write(Write::Put(put), Some(Arc::new(entry)));
     }
 
     /// Deletes an object.
     pub fn delete(&mut self, key: Key, verb: impl Into<Cow<'static, str>>) {
-        let again = self.written.insert(key.clone(), None).is_some();
-        self.replace(Write::Delete { key, verb: verb.into() }, again);
+        self.write(Write::Delete { key, verb: verb.into() }, None);
     }
 
-    fn replace(&mut self, write: Write, again: bool) {
-        if again {
-            self.writes.retain(|earlier| earlier.key() != write.key());
+    /// Does something by itself: what it has written is taken back if it fails. What it has read stays guarded.
+    pub fn attempt<T, E>(&mut self, attempt: impl FnOnce(&mut View) -> Result<T, E>) -> Result<T, E> {
+        let outer = self.undo.replace(Vec::new());
+        let outcome = attempt(self);
+        let done = std::mem::replace(&mut self.undo, outer).unwrap_or_default();
+        match &outcome {
+            Ok(_) => self.undo.iter_mut().for_each(|outer| outer.extend_from_slice(&done)),
+            Err(_) => done.into_iter().rev().for_each(|earlier| self.take_back(earlier)),
         }
-        self.unindexed.insert(write.key().clone());
-        self.writes.push(write);
+        outcome
+    }
+
+    fn take_back(&mut self, earlier: Earlier) {
+        let Earlier { key, entry, write } = earlier;
+        self.unindexed.insert(key.clone());
+        self.unsized_keys.insert(key.clone());
+        let place = self.writes.iter().position(|write| *write.key() == key);
+        match (place, write) {
+            (Some(place), Some(write)) => self.writes[place] = write,
+            (Some(place), None) => drop(self.writes.remove(place)),
+            (None, _) => {}
+        }
+        match entry {
+            Some(entry) => self.written.insert(key, entry),
+            None => self.written.remove(&key),
+        };
+    }
+
+    /// Adds a write. One of a key that was written before takes its place: the first write of a commit stays the first.
+    fn write(&mut self, write: Write, entry: Option<Arc<Entry>>) {
+        let key = write.key().clone();
+        let before = self.written.insert(key.clone(), entry);
+        let place = before.as_ref().and_then(|_| self.writes.iter().position(|other| *other.key() == key));
+        let earlier = match place {
+            Some(place) => Some(std::mem::replace(&mut self.writes[place], write)),
+            None => {
+                self.writes.push(write);
+                None
+            }
+        };
+        self.unindexed.insert(key.clone());
+        self.unsized_keys.insert(key.clone());
+        if let Some(undo) = &mut self.undo {
+            undo.push(Earlier { key, entry: before, write: earlier });
+        }
     }
 
     pub(crate) fn into_transaction(self, author: Author) -> Transaction {

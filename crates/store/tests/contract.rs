@@ -35,11 +35,13 @@ mod contract {
     mod hostile;
     mod leases;
     mod levels;
+    mod lives;
     mod paging;
     mod past;
     mod reads;
     mod retention;
     mod sealing;
+    mod sizes;
     mod tampering;
     mod terms;
     mod transactions;

@@ -1,6 +1,5 @@
 //! Compression of large responses, if the client accepts gzip.
 
-use std::convert::Infallible;
 use std::io::Write;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +12,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValu
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::BodyExt;
 
-use super::{Answer, Body};
+use super::{Aborted, Answer, Body};
 
 /// Answers that are smaller are sent as they are.
 const WORTH_IT: u64 = 128 << 10;
@@ -51,12 +50,9 @@ struct Zipped {
 
 impl HttpBody for Zipped {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Aborted;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         let this = self.get_mut();
         loop {
             let Some(encoder) = &mut this.encoder else { return Poll::Ready(None) };
@@ -68,7 +64,7 @@ impl HttpBody for Zipped {
                     let rest = this.encoder.take().and_then(|encoder| encoder.finish().ok());
                     return Poll::Ready(rest.map(|rest| Ok(Frame::data(rest.into()))));
                 }
-                Some(Err(never)) => match never {},
+                Some(Err(aborted)) => return Poll::Ready(Some(Err(aborted))),
             };
             let _ = encoder.write_all(&data);
             let made = std::mem::take(encoder.get_mut());

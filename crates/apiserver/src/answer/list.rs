@@ -1,7 +1,6 @@
 //! Lists as responses: stored bytes are concatenated while they are sent.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,7 +13,7 @@ use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Entry, Key};
 
-use super::{Answer, object};
+use super::{Aborted, Answer, object};
 use crate::call::Call;
 use crate::encode;
 use crate::present::Presenter;
@@ -26,7 +25,6 @@ const CHUNK: usize = 64 << 10;
 
 /// The list in the form that was asked for.
 pub fn list(call: &Call, accept: &Accept, listed: Listed) -> Result<Answer, Status> {
-    let accept = &accept.settled(&call.kind, &call.version().name);
     if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
         return Ok(spliced(call, listed));
     }
@@ -143,7 +141,7 @@ impl Items {
 
 impl http_body::Body for Items {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Aborted;
 
     fn size_hint(&self) -> SizeHint {
         let bytes: usize =
@@ -153,10 +151,7 @@ impl http_body::Body for Items {
         hint
     }
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         Poll::Ready(self.get_mut().chunk().map(|chunk| Ok(Frame::data(chunk))))
     }
 }

@@ -25,7 +25,6 @@ pub fn object(call: &Call, accept: &Accept, code: u16, object: &Object) -> Resul
 
 /// An object whose bytes are at hand.
 pub fn stored(call: &Call, accept: &Accept, code: u16, bytes: Bytes) -> Result<Answer, Status> {
-    let accept = &accept.settled(&call.kind, &call.version().name);
     if accept.form == Form::Whole && accept.media == Media::Json && !accept.pretty {
         return Ok(super::json(code, bytes));
     }
@@ -36,7 +35,7 @@ pub fn stored(call: &Call, accept: &Accept, code: u16, bytes: Bytes) -> Result<A
 pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
     let bytes = match (accept.media, accept.pretty) {
         (Media::Yaml, _) => krm::encode::to_yaml(value).into_bytes(),
-        (Media::Json, true) => serde_json::to_vec_pretty(value).unwrap_or_default(),
+        (Media::Json, true) => krm::encode::to_json_indented(value),
         (Media::Json, false) => krm::encode::to_json(value),
         (Media::Protobuf, _) => match (krm::proto::encode(value), accept.instead) {
             (Some(bytes), _) => bytes,
@@ -48,8 +47,10 @@ pub fn value(accept: &Accept, code: u16, value: &Value) -> Answer {
 }
 
 /// There is no protobuf of kinds that users defined, nor of ours.
-pub fn no_message() -> Status {
-    let why = "object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be \
-               encoded to a protobuf message";
-    Status::failure(406, "NotAcceptable", why)
+fn no_message() -> Status {
+    Status::failure(406, "NotAcceptable", NO_MESSAGE)
 }
+
+/// What is said of objects that have no protobuf.
+pub const NO_MESSAGE: &str = "object *unstructured.Unstructured does not implement the protobuf marshalling interface and \
+    cannot be encoded to a protobuf message";

@@ -29,6 +29,58 @@ pub struct Attributes<'a> {
     pub path: Option<&'a str>,
 }
 
+/// The same, kept for longer than the request that it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OwnedAttributes {
+    /// `get`, `list`, `watch`, `create`, …; the method in small letters for a path.
+    pub verb: String,
+    /// The API group; empty for the core one.
+    pub group: String,
+    /// The version; empty or `*` when it does not matter.
+    pub version: String,
+    /// The plural of the kind.
+    pub resource: String,
+    /// The subresource; often empty.
+    pub subresource: String,
+    /// The object's name; empty for collections.
+    pub name: String,
+    /// The namespace; empty at the cluster's scope.
+    pub namespace: String,
+    /// The path, when the request is not about a resource.
+    pub path: Option<String>,
+}
+
+impl OwnedAttributes {
+    /// What authorization decides on.
+    pub fn borrowed(&self) -> Attributes<'_> {
+        Attributes {
+            verb: &self.verb,
+            group: &self.group,
+            version: &self.version,
+            resource: &self.resource,
+            subresource: &self.subresource,
+            name: &self.name,
+            namespace: &self.namespace,
+            path: self.path.as_deref(),
+        }
+    }
+}
+
+impl From<Attributes<'_>> for OwnedAttributes {
+    fn from(of: Attributes<'_>) -> OwnedAttributes {
+        OwnedAttributes {
+            verb: of.verb.to_owned(),
+            group: of.group.to_owned(),
+            version: of.version.to_owned(),
+            resource: of.resource.to_owned(),
+            subresource: of.subresource.to_owned(),
+            name: of.name.to_owned(),
+            namespace: of.namespace.to_owned(),
+            path: of.path.map(str::to_owned),
+        }
+    }
+}
+
 impl<'a> Attributes<'a> {
     /// A verb on a resource of a group, at the cluster's scope.
     pub fn resource(verb: &'a str, group: &'a str, resource: &'a str) -> Attributes<'a> {

@@ -39,8 +39,8 @@ pub trait AuthorizerPlugin: Send + Sync {
     /// Whether anything was granted to somebody in a plane.
     fn knows(&self, plane: &Plane, who: &Identity) -> bool;
 
-    /// Completes an object that is about to be written.
-    fn prepare(&self, call: &Call, object: &mut Object);
+    /// Completes an object that is about to be written. The view shows what the same transaction writes before it.
+    fn prepare(&self, call: &Call, view: &mut store::View, object: &mut Object);
 
     /// Whether `who` may write `new` in the place of `old`: a principal cannot grant permissions that it
     /// does not hold.
@@ -48,6 +48,7 @@ pub trait AuthorizerPlugin: Send + Sync {
         &self,
         rights: &dyn Authorizer,
         call: &Call,
+        view: &mut store::View,
         old: Option<&Object>,
         new: &Object,
     ) -> Result<(), Status>;
@@ -57,8 +58,8 @@ pub trait AuthorizerPlugin: Send + Sync {
         Standing::default()
     }
 
-    /// Whether somebody's standing may depend on an object.
-    fn changes_standing(&self, _parts: &Parts<'_>) -> bool {
+    /// Whether somebody's standing or grants may depend on an object, so that their open streams are decided on again.
+    fn changes_rights(&self, _parts: &Parts<'_>) -> bool {
         false
     }
 
@@ -67,7 +68,12 @@ pub trait AuthorizerPlugin: Send + Sync {
         None
     }
 
-    /// What is kept when an object goes, in the same commit, under keys that no kind has.
+    /// Whether anything may have to be kept when an object goes.
+    fn leaves(&self, _parts: &Parts<'_>) -> bool {
+        false
+    }
+
+    /// What is kept when an object goes of which [`AuthorizerPlugin::leaves`] says so, in the same commit, under keys that no kind has.
     fn remains(&self, _call: &Call, _gone: &Object) -> Vec<(Key, Object)> {
         Vec::new()
     }
@@ -122,24 +128,40 @@ impl Standing {
 pub struct Only {
     /// Everything in these namespaces.
     pub namespaces: BTreeSet<Arc<str>>,
+    /// Everything in namespaces whose names begin so.
+    pub namespaces_beginning: BTreeSet<Arc<str>>,
     /// These, by namespace and name.
     pub objects: BTreeSet<(Arc<str>, Arc<str>)>,
+    /// Those without a namespace whose names begin so.
+    pub names_beginning: BTreeSet<Arc<str>>,
 }
 
 impl Only {
     /// Whether that is nothing.
     pub fn is_empty(&self) -> bool {
-        self.namespaces.is_empty() && self.objects.is_empty()
+        self.is_of_single_objects() && self.objects.is_empty()
+    }
+
+    /// Whether it is single objects, each of which it names.
+    pub fn is_of_single_objects(&self) -> bool {
+        self.namespaces.is_empty() && self.namespaces_beginning.is_empty() && self.names_beginning.is_empty()
     }
 
     /// Whether an object is in it.
     pub fn has(&self, namespace: &str, name: &str) -> bool {
-        self.namespaces.contains(namespace) || self.objects.contains(&(namespace.into(), name.into()))
+        let begins =
+            |all: &BTreeSet<Arc<str>>, text: &str| all.iter().any(|start| text.starts_with(&**start));
+        self.namespaces.contains(namespace)
+            || self.objects.contains(&(namespace.into(), name.into()))
+            || begins(&self.namespaces_beginning, namespace)
+            || namespace.is_empty() && begins(&self.names_beginning, name)
     }
 
     /// Takes in another part.
     pub fn extend(&mut self, other: Only) {
         self.namespaces.extend(other.namespaces);
+        self.namespaces_beginning.extend(other.namespaces_beginning);
+        self.names_beginning.extend(other.names_beginning);
         self.objects.extend(other.objects);
     }
 }

@@ -109,7 +109,8 @@ pub fn bootstrap_objects() -> Vec<Object> {
             "system:aggregate-to-view",
             "view",
             &[
-                Rule::on(READ, &[""], &["configmaps", "serviceaccounts"]),
+                Rule::on(READ, &[""], &["configmaps", "endpoints", "serviceaccounts", "services"]),
+                Rule::on(READ, &["discovery.k8s.io"], &["endpointslices"]),
                 Rule::on(READ, &[""], &["namespaces/status"]),
                 // In a namespace this reads that namespace: it tells which ones somebody has access to.
                 Rule::on(READ, &[""], &["namespaces"]),

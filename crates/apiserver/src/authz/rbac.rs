@@ -12,7 +12,7 @@ use krm::Object;
 use super::aggregation::Aggregation;
 use super::grants::{Binding, Given, Grants, RoleName, told};
 use super::roles::{Role, Shelf};
-use super::{Attributes, Authorizer, Decision, Rule, RulesFound, Standing};
+use super::{Attributes, Authorizer, Decision, Extent, Rule, RulesFound, Standing};
 use crate::identity::{Identity, MASTERS};
 
 /// Somebody with more roles than this is answered from what the roles are about, not role by role.
@@ -260,6 +260,9 @@ impl Authorizer for Rbac {
 impl Rbac {
     /// Whether somebody may do something, by the bindings that are theirs.
     pub fn decide_for(&self, who: &Identity, standing: &Standing, what: &Attributes<'_>) -> Decision {
+        if let Some(role) = &who.compiled_role {
+            return by_compiled_role(role, what);
+        }
         if who.is_in(MASTERS) {
             return Decision::allow("");
         }
@@ -281,6 +284,36 @@ impl Rbac {
             Some(errors) => Decision::deny(format!("RBAC: {errors}")),
             None => Decision::deny(""),
         }
+    }
+
+    /// On which objects of a collection somebody may do something, by the bindings that are theirs: those for whose names
+    /// [`decide_for`](Rbac::decide_for) allows it.
+    pub fn extent_for(&self, who: &Identity, standing: &Standing, what: &Attributes<'_>) -> Extent {
+        if let Some(role) = &who.compiled_role {
+            return match by_compiled_role(role, what).allowed {
+                true => Extent::whole(),
+                false => Extent::default(),
+            };
+        }
+        if who.is_in(MASTERS) {
+            return Extent::whole();
+        }
+        let mut extent = Extent::default();
+        for (scope, grants) in self.scopes(what.namespace) {
+            for (_, given) in grants.of(who, standing) {
+                let rules = given.keys().filter_map(|role| self.resolve(scope, role)).flatten();
+                for names in rules.filter_map(|rule| rule.names_for(what)) {
+                    extent.add_names(names);
+                    if extent.is_whole() {
+                        return extent;
+                    }
+                }
+            }
+        }
+        if let Some(below) = &self.below {
+            extent.add(below.extent_for(who, &Standing::default(), what));
+        }
+        extent
     }
 
     /// What somebody may do in a namespace, by the bindings that are theirs.
@@ -322,5 +355,17 @@ fn joined(errors: &[String]) -> Option<String> {
         [] => None,
         [one] => Some(one.clone()),
         many => Some(format!("[{}]", many.join(", "))),
+    }
+}
+
+/// What the role of a controller says, whatever is granted to others of its name.
+pub fn by_compiled_role(role: &[reconcile::role::Rule], what: &Attributes<'_>) -> Decision {
+    let resource = match what.subresource {
+        "" => what.resource.to_owned(),
+        subresource => format!("{}/{subresource}", what.resource),
+    };
+    match role.iter().any(|rule| rule.allows(what.verb, what.group, &resource)) {
+        true => Decision::allow("the compiled role of the controller allows it"),
+        false => Decision::deny("the compiled role of the controller does not allow it"),
     }
 }

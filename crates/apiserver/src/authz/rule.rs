@@ -93,6 +93,15 @@ impl Rule {
         }
     }
 
+    /// The objects on which the rule allows this, whatever name `what` has: all when there are no names.
+    pub(super) fn names_for(&self, what: &Attributes<'_>) -> Option<&[String]> {
+        let allows = what.is_resource()
+            && has_or_all(&self.verbs, what.verb)
+            && has_or_all(&self.api_groups, what.group)
+            && self.resources.iter().any(|mine| resource_matches(mine, what));
+        allows.then_some(&self.resource_names)
+    }
+
     /// The rule in one line, as messages about escalation show it.
     pub(super) fn compact(&self) -> String {
         let parts = [

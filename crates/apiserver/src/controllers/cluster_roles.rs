@@ -2,76 +2,69 @@
 //!
 //! Whether somebody may do something is decided from the parts themselves; nobody waits for this.
 
-use krm::Object;
-use krm::selector::LabelSelector;
-use krm::status::Status;
-use serde_json::Value;
-use store::{Entry, Key};
+use std::sync::Arc;
 
-use super::queue::Queue;
-use super::{Controller, Next};
-use crate::api::Api;
+use krm::Object;
+use krm::kind::{Planes, QueryContext};
+use krm::selector::LabelSelector;
+use reconcile::context::Context;
+use reconcile::plan::{Plan, Write};
+use reconcile::reconciler::{Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
+use serde_json::Value;
+
 use crate::authz::RBAC_GROUP;
-use crate::client::Client;
-use crate::encode;
-use crate::keys;
-use crate::plane::Plane;
 
 const PLURAL: &str = "clusterroles";
 
 /// Writes the rules of the parts into the sums.
 pub struct ClusterRoles;
 
-impl Controller for ClusterRoles {
-    const NAME: &'static str = "clusterrole-aggregation-controller";
-
-    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
-        let Some(parts) =
-            keys::parts(key).filter(|parts| parts.group == RBAC_GROUP && parts.plural == PLURAL)
-        else {
-            return;
-        };
-        // Any role may be, or have been, a part of any sum.
-        let prefix = format!("{}/{RBAC_GROUP}/{PLURAL}/", parts.plane);
-        for (sum, entry) in api.store().latest().list(prefix.as_bytes()) {
-            if may_be_sum(entry.bytes()) {
-                queue.add(sum.clone());
-            }
-        }
-    }
-
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let snapshot = client.api().store().latest();
-        let Some(sum) = snapshot.get(key).and_then(|entry| encode::read(entry.bytes()).ok()) else {
-            return Ok(Next::Done);
-        };
-        if sum.get("aggregationRule").is_none() || sum.is_deleting() {
-            return Ok(Next::Done);
-        }
-        let prefix = format!("{}/{RBAC_GROUP}/{PLURAL}/", parts.plane);
-        let others = snapshot.list(prefix.as_bytes()).filter(|(other, _)| *other != key);
-        let others: Vec<Object> = others.filter_map(|(_, entry)| encode::read(entry.bytes()).ok()).collect();
-        let rules = rules_of(&sum, &others);
-        if rules_in(&sum) == rules.as_slice() {
-            return Ok(Next::Done);
-        }
-        let mut wanted = Object::new(sum.api_version(), sum.kind());
-        wanted.set_meta("name", Some(sum.name().into()));
-        wanted.set("rules", Some(Value::Array(rules)));
-        client.in_plane(&plane).apply(wanted).await.map(|_| Next::Done)
-    }
+impl ClusterRoles {
+    /// Its name.
+    pub const NAME: &'static str = "clusterrole-aggregation-controller";
 }
 
-/// Most roles are no sums, and need not be read to know that.
-fn may_be_sum(bytes: &[u8]) -> bool {
-    const FIELD: &[u8] = b"\"aggregationRule\"";
-    bytes.windows(FIELD.len()).any(|found| found == FIELD)
+impl Reconciler for ClusterRoles {
+    fn name(&self) -> &'static str {
+        ClusterRoles::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Writes the rules of aggregated ClusterRoles."
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::resource(RBAC_GROUP, PLURAL, Planes::Both)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        // A sum may grant more than this controller holds, as in Kubernetes.
+        vec![Rule::new(RBAC_GROUP, &[PLURAL], &["patch", "escalate"])]
+    }
+
+    fn plan(&self, target: &Target, sum: &Arc<Object>, context: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        if sum.get("aggregationRule").is_none() || sum.is_deleting() {
+            return plan;
+        }
+        // Any role may be, or have been, a part of it.
+        let mut others = context.here().all(RBAC_GROUP, PLURAL);
+        others.retain(|other| other.name() != sum.name());
+        let rules = rules_of(sum, &others);
+        if rules_in(sum) != rules.as_slice() {
+            let mut wanted = Object::new(sum.api_version(), sum.kind());
+            wanted.set_meta("name", Some(sum.name().into()));
+            wanted.set("rules", Some(Value::Array(rules)));
+            plan.write(Write::Apply(target.plane.clone(), wanted));
+        }
+        plan
+    }
 }
 
 /// The rules of the parts, selector by selector, in the order of their names, each once.
-fn rules_of(sum: &Object, others: &[Object]) -> Vec<Value> {
+fn rules_of(sum: &Object, others: &[Arc<Object>]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     let selectors = sum.at("aggregationRule.clusterRoleSelectors").and_then(Value::as_array);
     for selector in selectors.into_iter().flatten() {
@@ -100,10 +93,10 @@ mod tests {
 
     use super::*;
 
-    fn role(name: &str, label: &str, rules: &[&str]) -> Object {
+    fn role(name: &str, label: &str, rules: &[&str]) -> Arc<Object> {
         let rules: Vec<Value> = rules.iter().map(|verb| json!({"verbs": [verb]})).collect();
         let metadata = json!({"name": name, "labels": {"to": label}});
-        Object::from_value(json!({"metadata": metadata, "rules": rules})).unwrap()
+        Arc::new(Object::from_value(json!({"metadata": metadata, "rules": rules})).unwrap())
     }
 
     #[test]

@@ -1,142 +1,152 @@
 //! CustomResourceDefinitions: accepts names, establishes them, and deletes custom resources with their
 //! definition.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use krm::Object;
 use krm::crd;
-use krm::status::Status;
-use store::{Entry, Key};
+use krm::kind::{Planes, QueryContext};
+use reconcile::context::Context;
+use reconcile::plan::{Deletion, Guard, Plan, Write};
+use reconcile::reconciler::{Freshness, Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
+use reconcile::workers::Settings;
+use serde_json::Value;
 
-use super::queue::Queue;
-use super::{Controller, Next};
-use crate::api::Api;
-use crate::client::Client;
-use crate::definitions::{GROUP, PLURAL};
-use crate::encode;
-use crate::keys;
-use crate::plane::Plane;
-use crate::write::delete::DeleteOptions;
+use crate::definitions::{GROUP, OF_GROUP, PLURAL};
+
+/// Objects that one plan deletes, at most.
+const MOST: usize = 10_000;
+/// Pause before a deletion that was refused is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Gives definitions their names, says that they are served, and empties those that are being deleted.
 pub struct DefinitionController;
 
-impl Controller for DefinitionController {
-    const NAME: &'static str = "definition-controller";
+impl DefinitionController {
+    /// Its name.
+    pub const NAME: &'static str = "definition-controller";
+}
 
-    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        let Some(parts) = keys::parts(key).filter(|parts| parts.group == GROUP && parts.plural == PLURAL)
-        else {
-            return;
-        };
-        if after.is_some() {
-            return queue.add(key.clone());
-        }
-        // A definition that goes sets its names free: the others have to look again.
-        let prefix = format!("{}/{GROUP}/{PLURAL}/", parts.plane);
-        for (other, _) in api.store().latest().list(prefix.as_bytes()) {
-            queue.add(other.clone());
-        }
+impl Reconciler for DefinitionController {
+    fn name(&self) -> &'static str {
+        DefinitionController::NAME
     }
 
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        // The field manager that clients expect for definitions.
-        let client = client.in_plane(&plane).called("kube-apiserver");
-        let catalog = client.api().kinds().of(&plane);
-        let Some(kind) = catalog.resource(GROUP, PLURAL).cloned() else { return Ok(Next::Done) };
-        let Some(definition) = client.read(&kind, "", parts.name) else { return Ok(Next::Done) };
+    fn description(&self) -> &'static str {
+        "Serves CustomResourceDefinitions, and deletes custom resources with their definition."
+    }
+
+    /// The field manager that clients expect for definitions.
+    fn manager(&self) -> &'static str {
+        "kube-apiserver"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::resource(GROUP, PLURAL, Planes::Both)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![
+            Rule::new(GROUP, &["customresourcedefinitions", "customresourcedefinitions/status"], &["update"]),
+            Rule::new("*", &["*"], &["get", "delete"]),
+        ]
+    }
+
+    fn settings(&self) -> Settings {
+        // One at a time: two that want the same names would only make each other plan again.
+        Settings { workers: 1, deadline: Duration::from_secs(300), ..Settings::new(self.name()) }
+    }
+
+    fn freshness(&self) -> Freshness {
+        Freshness::Current
+    }
+
+    fn plan(&self, target: &Target, definition: &Arc<Object>, context: &Context<'_>) -> Plan {
         match definition.is_deleting() {
-            true => let_go(&client, &plane, definition).await,
-            false => establish(&client, &plane, definition).await,
+            true => let_go(target, definition, context),
+            false => establish(target, definition, context),
         }
     }
 }
 
-async fn establish(client: &Client, plane: &Plane, mut definition: Object) -> Result<Next, Status> {
-    let api = client.api();
-    let now = api.now().to_string();
-    let group = definition.at("spec.group").cloned();
-    let snapshot = api.store().latest();
-    let prefix = format!("{}/{GROUP}/{PLURAL}/", plane.as_str());
-    let others = snapshot.list(prefix.as_bytes()).filter_map(|(_, entry)| encode::read(entry.bytes()).ok());
-    let others: Vec<Object> = others.filter(|other| other.at("spec.group") == group.as_ref()).collect();
+fn establish(target: &Target, definition: &Arc<Object>, context: &Context<'_>) -> Plan {
+    let now = context.now().to_string();
+    let group = text(definition, "spec.group");
+    let others = context.here().bucket(OF_GROUP, group);
+    // This runs on every server: two that want the same names must not be given them by two servers at once.
+    let undisputed = Guard::bucket(&target.plane, OF_GROUP, group, &others);
+    let others: Vec<Object> = others.iter().map(|other| Object::clone(other)).collect();
     let taken = crd::TakenNames::of(&others);
-    let mut changed = false;
-    if let Some(approval) = crd::approval_condition(&definition).filter(|it| !it.is_said_by(&definition)) {
-        crd::set_condition(&mut definition, &approval, &now);
-        changed = true;
+    let mut new = Object::clone(definition);
+    if let Some(approval) = crd::approval_condition(&new).filter(|it| !it.is_said_by(&new)) {
+        crd::set_condition(&mut new, &approval, &now);
     }
-    changed |= crd::accept_names(&mut definition, &taken, &now);
-    changed |= crd::establish(&mut definition, &now);
-    if !changed {
-        return Ok(Next::Done);
-    }
-    client.update_status(definition).await.map(|_| Next::Done)
+    crd::accept_names(&mut new, &taken, &now);
+    crd::establish(&mut new, &now);
+    let mut plan = Plan::nothing();
+    plan.change(&target.plane, definition, new);
+    plan.guards.push(undisputed);
+    plan
 }
 
 /// Deletes the objects of a definition that is being deleted, then lets it go.
-async fn let_go(client: &Client, plane: &Plane, definition: Object) -> Result<Next, Status> {
+fn let_go(target: &Target, definition: &Arc<Object>, context: &Context<'_>) -> Plan {
+    let mut plan = Plan::nothing();
     if !definition.finalizers().contains(&crd::CLEANUP_FINALIZER) {
-        return Ok(Next::Done);
+        return plan;
     }
-    let api = client.api();
-    let was_established = crd::is_true(&definition, "Established");
-    if was_established && crd::terminating().is_said_by(&definition) {
-        // It could take a while; the change brings it back here.
-        return say(client, definition, &crd::deleting_instances()).await;
+    let now = context.now().to_string();
+    let say = |condition: &crd::Condition| {
+        let mut new = Object::clone(definition);
+        crd::set_condition(&mut new, condition, &now);
+        Write::Status(target.plane.clone(), new)
+    };
+    let was_established = crd::is_true(definition, "Established");
+    if was_established && crd::terminating().is_said_by(definition) {
+        // It could take a while. Nothing new is made once it says so.
+        plan.write(say(&crd::deleting_instances()));
+        plan.again_after(Duration::ZERO);
+        return plan;
     }
-    // Nothing new is made once this server has seen that it is terminating.
-    let version = definition.resource_version().parse().map_err(Status::internal)?;
-    api.caught_up(version).await;
-    let (group, plural) = (text(&definition, "spec.group"), text(&definition, "spec.names.plural"));
-    let prefix = keys::of_kind(plane, group, plural);
-    let snapshot = api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
-    if let Some(kind) = api.kinds().of(plane).resource(group, plural).cloned() {
-        let mut remaining = 0;
-        for (key, _) in snapshot.list(prefix.as_bytes()) {
-            let Some(parts) = keys::parts(key) else { continue };
-            match client.delete(&kind, parts.namespace, parts.name, &DeleteOptions::default()).await {
-                Ok(()) => remaining += usize::from(client.read(&kind, parts.namespace, parts.name).is_some()),
-                Err(status) if status.code == 404 => {}
-                Err(status) => {
-                    let failed = crd::instances_not_deleted(&status.message);
-                    if !failed.is_said_by(&definition) {
-                        say(client, definition, &failed).await?;
-                    }
-                    return Err(status);
-                }
-            }
+    let (group, plural) = (text(definition, "spec.group"), text(definition, "spec.names.plural"));
+    let is_served = context.resource(&target.plane, group, plural).is_some();
+    let instances = if is_served { context.of_kind(group, plural) } else { Vec::new() };
+    if let Some(first) = context.refused().first() {
+        let failed = crd::instances_not_deleted(&first.status.message);
+        if !failed.is_said_by(definition) {
+            plan.write(say(&failed));
         }
-        if remaining > 0 {
-            return Ok(Next::After(Duration::from_millis(200)));
+        plan.again_after(PAUSE);
+        return plan.waiting_for(first.status.message.clone());
+    }
+    let remaining = instances.len();
+    for instance in instances.into_iter().take(MOST) {
+        if context.listed(&instance).is_some_and(|metadata| !metadata.is_deleting()) {
+            plan.independent.push(Write::Delete(instance, Deletion::default()));
         }
+    }
+    if remaining > 0 {
+        // The change of the last of them brings it back here.
+        return plan.waiting_for(format!("{remaining} custom resources to be deleted"));
     }
     let keep = definition.finalizers().into_iter().filter(|finalizer| *finalizer != crd::CLEANUP_FINALIZER);
     let keep: Vec<String> = keep.map(str::to_owned).collect();
     let done = crd::instances_deleted(was_established);
     // Whoever still holds it should see that this part is done.
-    if !keep.is_empty() && !done.is_said_by(&definition) {
-        return say(client, definition, &done).await;
+    if !keep.is_empty() && !done.is_said_by(definition) {
+        plan.write(say(&done));
+        plan.again_after(Duration::ZERO);
+        return plan;
     }
-    let mut rest = definition;
+    let mut rest = Object::clone(definition);
     rest.set_finalizers(keep);
-    match client.update(rest).await {
-        Err(status) if status.code == 404 => Ok(Next::Done),
-        other => other.map(|_| Next::Done),
-    }
-}
-
-async fn say(client: &Client, mut definition: Object, condition: &crd::Condition) -> Result<Next, Status> {
-    crd::set_condition(&mut definition, condition, &client.api().now().to_string());
-    match client.update_status(definition).await {
-        // It is gone, or somebody else has changed it: then it comes back by itself.
-        Err(status) if matches!(status.code, 404 | 409) => Ok(Next::Done),
-        other => other.map(|_| Next::Done),
-    }
+    plan.write(Write::Update(target.plane.clone(), rest));
+    plan
 }
 
 fn text<'a>(object: &'a Object, path: &str) -> &'a str {
-    object.at(path).and_then(serde_json::Value::as_str).unwrap_or_default()
+    object.at(path).and_then(Value::as_str).unwrap_or_default()
 }

@@ -5,59 +5,93 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use krm::Object;
-use krm::kind::Kind;
-use krm::status::Status;
+use krm::condition::Finding;
+use krm::kind::Planes;
+use reconcile::context::{Context, Refused};
+use reconcile::plan::{Deletion, Plan, Propagation, Write};
+use reconcile::reconciler::{Changed, Freshness, Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
+use reconcile::workers::Settings;
 use serde_json::{Value, json};
-use store::{Entry, Key};
-
-use super::queue::Queue;
-use super::{Controller, Next};
-use crate::api::Api;
-use crate::client::Client;
-use crate::encode;
-use crate::keys;
-use crate::plane::Plane;
-use crate::write::delete::{DeleteOptions, Propagation};
 
 /// How many refusals a condition names.
 const NAMED: usize = 5;
+/// Objects that one plan deletes, at most.
+const MOST: usize = 10_000;
+/// Pause before deletions that were refused are tried again, in case that what was in their way is in another namespace.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Empties namespaces that are being deleted, and lets them go.
 pub struct Namespaces;
 
-impl Controller for Namespaces {
-    const NAME: &'static str = "namespace-controller";
+impl Namespaces {
+    /// Its name.
+    pub const NAME: &'static str = "namespace-controller";
+}
 
-    fn map(&self, api: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        let Some(parts) =
-            keys::parts(key).filter(|parts| parts.group.is_empty() && parts.plural == "namespaces")
-        else {
-            return;
-        };
-        let _ = parts;
-        let object = after.and_then(|entry| encode::read(&api.reveal(key, entry).ok()?).ok());
-        if object.is_some_and(|object| object.is_deleting()) {
-            queue.add(key.clone());
-        }
+impl Reconciler for Namespaces {
+    fn name(&self) -> &'static str {
+        Namespaces::NAME
     }
 
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let client = client.in_plane(&plane);
-        let Some(kind) = client.api().kinds().of(&plane).resource("", "namespaces").cloned() else {
-            return Ok(Next::Done);
-        };
-        let Some(namespace) = client.read(&kind, "", parts.name) else { return Ok(Next::Done) };
+    fn description(&self) -> &'static str {
+        "Empties namespaces that are being deleted."
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::resource("", "namespaces", Planes::Both)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![
+            Rule::new("*", &["*"], &["get", "delete"]),
+            Rule::new("", &["namespaces/status", "namespaces/finalize"], &["update"]),
+        ]
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { deadline: Duration::from_secs(300), ..Settings::new(self.name()) }
+    }
+
+    fn freshness(&self) -> Freshness {
+        Freshness::Current
+    }
+
+    fn concerns(&self, change: &Changed<'_>) -> bool {
+        change.after.is_some_and(Object::is_deleting)
+    }
+
+    fn plan(&self, target: &Target, namespace: &Arc<Object>, context: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
         if !namespace.is_deleting() {
-            return Ok(Next::Done);
+            return plan;
         }
-        let remaining = empty(&client, &plane, namespace.name()).await?;
-        if remaining.resources.is_empty() {
-            return finalize(&client, namespace).await;
+        let content = context.in_namespace(namespace.name());
+        if content.is_empty() {
+            plan.writes.extend(finalize(target, namespace));
+            return plan;
         }
-        tell(&client, namespace, &remaining).await?;
-        Ok(Next::After(Duration::from_millis(500)))
+        let mut remaining = Remaining::default();
+        for object in content {
+            let Some(metadata) = context.listed(&object) else { continue };
+            remaining.add(&object, &metadata);
+            let is_refused = context.refused().iter().any(|refused| refused.target == object);
+            if !metadata.is_deleting() && !is_refused && plan.independent.len() < MOST {
+                let how = Deletion { propagation: Propagation::Background, ..Deletion::default() };
+                plan.independent.push(Write::Delete(object, how));
+            }
+        }
+        if !plan.independent.is_empty() {
+            // What is left after that is told by the next plan.
+            plan.again_after(PAUSE);
+            return plan;
+        }
+        remaining.refused(context.refused());
+        let now = context.now().to_string();
+        plan.writes.extend(tell(target, namespace, &remaining, &now));
+        plan.again_after(PAUSE);
+        plan.waiting_for(format!("{} objects in the namespace", remaining.count()))
     }
 }
 
@@ -72,79 +106,52 @@ struct Remaining {
     refused: Vec<String>,
 }
 
-/// Deletes everything in a namespace, and tells what is still there after that.
-async fn empty(client: &Client, plane: &Plane, namespace: &str) -> Result<Remaining, Status> {
-    let api = client.api();
-    let catalog = api.kinds().of(plane);
-    let mut remaining = Remaining::default();
-    let contained = |kind: &&Arc<Kind>| kind.is_namespaced() && kind.takes("delete") && kind.mirror.is_none();
-    for kind in catalog.all().filter(contained) {
-        let prefix = keys::in_namespace(plane, &kind.group, &kind.names.plural, namespace);
-        let snapshot = api.store().current().await.map_err(|error| crate::api::store_failure(&error))?;
-        for (key, _) in snapshot.list(prefix.as_bytes()) {
-            let Some(parts) = keys::parts(key) else { continue };
-            let options =
-                DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
-            match client.delete(kind, namespace, parts.name, &options).await {
-                Ok(()) => {}
-                Err(status) if status.code == 404 => continue,
-                Err(status) if status.code == 409 => remaining.refused.push(status.message),
-                Err(status) => return Err(status),
-            }
-            if let Some(left) = client.read(kind, namespace, parts.name) {
-                *remaining.resources.entry(format!("{}.{}", kind.names.plural, kind.group)).or_default() += 1;
-                for finalizer in left.finalizers() {
-                    *remaining.finalizers.entry(finalizer.to_owned()).or_default() += 1;
-                }
-            }
+impl Remaining {
+    fn add(&mut self, target: &Target, metadata: &Object) {
+        *self.resources.entry(format!("{}.{}", target.at.plural, target.at.group)).or_default() += 1;
+        for finalizer in metadata.finalizers() {
+            *self.finalizers.entry(finalizer.to_owned()).or_default() += 1;
         }
     }
-    Ok(remaining)
+
+    fn refused(&mut self, refused: &[Refused]) {
+        self.refused.extend(refused.iter().map(|refused| refused.status.message.clone()));
+    }
+
+    fn count(&self) -> usize {
+        self.resources.values().sum()
+    }
 }
 
-async fn finalize(client: &Client, mut namespace: Object) -> Result<Next, Status> {
-    if let Some(spec) = namespace.0.get_mut("spec").and_then(Value::as_object_mut) {
-        let list = spec.get("finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
-        let kept: Vec<Value> = list.into_iter().filter(|finalizer| finalizer != "kubernetes").collect();
-        spec.insert("finalizers".into(), kept.into());
+/// The namespace without the finalizer that has kept it until it is empty.
+fn finalize(target: &Target, namespace: &Object) -> Option<Write> {
+    let mut namespace = namespace.clone();
+    let spec = namespace.0.get_mut("spec").and_then(Value::as_object_mut)?;
+    let list = spec.get("finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
+    let kept: Vec<Value> = list.into_iter().filter(|finalizer| finalizer != "kubernetes").collect();
+    match kept.is_empty() {
+        true => drop(spec.remove("finalizers")),
+        false => drop(spec.insert("finalizers".into(), kept.into())),
     }
-    match client.replace(namespace, "finalize").await {
-        Err(status) if status.code == 404 => Ok(Next::Done),
-        other => other.map(|_| Next::Done),
-    }
+    Some(Write::Subresource(target.plane.clone(), namespace, "finalize"))
 }
 
 /// Says in the namespace's status what keeps it.
-async fn tell(client: &Client, mut namespace: Object, remaining: &Remaining) -> Result<(), Status> {
+fn tell(target: &Target, namespace: &Object, remaining: &Remaining, now: &str) -> Option<Write> {
     let before = namespace.at("status.conditions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let now = client.api().now().to_string();
-    let conditions: Vec<Value> = conditions(remaining)
-        .into_iter()
-        .map(|(kind, status, reason, message)| {
-            let said = before.iter().find(|condition| condition["type"] == kind);
-            let since = said.filter(|condition| condition["status"] == status);
-            let since = since.and_then(|condition| condition.get("lastTransitionTime")?.as_str());
-            json!({
-                "type": kind, "status": status, "reason": reason, "message": message,
-                "lastTransitionTime": since.unwrap_or(&now),
-            })
-        })
-        .collect();
+    let conditions: Vec<Value> =
+        conditions(remaining).iter().map(|finding| finding.after(&before, None, now)).collect();
     if conditions == before {
-        return Ok(());
+        return None;
     }
+    let mut namespace = namespace.clone();
     let status = namespace.0.entry("status").or_insert_with(|| json!({}));
     status["conditions"] = conditions.into();
-    match client.update_status(namespace).await {
-        Err(status) if matches!(status.code, 404 | 409) => Ok(()),
-        other => other.map(|_| ()),
-    }
+    Some(Write::Status(target.plane.clone(), namespace))
 }
 
-type Condition = (&'static str, &'static str, &'static str, String);
-
 /// What a namespace says while it is being deleted.
-fn conditions(remaining: &Remaining) -> [Condition; 5] {
+fn conditions(remaining: &Remaining) -> [Finding; 5] {
     let counted = |counts: &BTreeMap<String, usize>, word: &str| {
         let all = counts.iter().map(|(name, count)| format!("{name} {word} {count} resource instances"));
         all.collect::<Vec<_>>().join(", ")
@@ -152,44 +159,45 @@ fn conditions(remaining: &Remaining) -> [Condition; 5] {
     let (resources, finalizers) =
         (counted(&remaining.resources, "has"), counted(&remaining.finalizers, "in"));
     let refused: Vec<&str> = remaining.refused.iter().take(NAMED).map(String::as_str).collect();
+    let failed = "NamespaceDeletionContentFailure";
     let content = match refused.is_empty() {
-        true => (
-            "False",
+        true => Finding::fails(
+            failed,
             "ContentDeleted",
-            "All content successfully deleted, may be waiting on finalization".to_owned(),
+            "All content successfully deleted, may be waiting on finalization",
         ),
-        false => {
-            ("True", "ContentDeletionFailed", format!("Failed to delete content: {}", refused.join("; ")))
-        }
+        false => Finding::holds(
+            failed,
+            "ContentDeletionFailed",
+            format!("Failed to delete content: {}", refused.join("; ")),
+        ),
     };
+    let held = "NamespaceFinalizersRemaining";
     let held = match finalizers.is_empty() {
-        true => ("False", "ContentHasNoFinalizers", "All content-preserving finalizers finished".to_owned()),
-        false => (
-            "True",
+        true => Finding::fails(held, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+        false => Finding::holds(
+            held,
             "SomeFinalizersRemain",
             format!("Some content in the namespace has finalizers remaining: {finalizers}"),
         ),
     };
     [
-        (
+        Finding::fails(
             "NamespaceDeletionDiscoveryFailure",
-            "False",
             "ResourcesDiscovered",
-            "All resources successfully discovered".to_owned(),
+            "All resources successfully discovered",
         ),
-        (
+        Finding::fails(
             "NamespaceDeletionGroupVersionParsingFailure",
-            "False",
             "ParsedGroupVersions",
-            "All legacy kube types successfully parsed".to_owned(),
+            "All legacy kube types successfully parsed",
         ),
-        ("NamespaceDeletionContentFailure", content.0, content.1, content.2),
-        (
+        content,
+        Finding::holds(
             "NamespaceContentRemaining",
-            "True",
             "SomeResourcesRemain",
             format!("Some resources are remaining: {resources}"),
         ),
-        ("NamespaceFinalizersRemaining", held.0, held.1, held.2),
+        held,
     ]
 }

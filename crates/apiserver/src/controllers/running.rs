@@ -1,16 +1,23 @@
 //! The controllers of this process: what they do, what is stuck, and how they are stopped.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use krm::kind::Address;
+use reconcile::gate::Gates;
+use reconcile::metrics::{self, Sample};
 use reconcile::queue::{Depth, Queue};
 use reconcile::stats::{Counts, Stats};
+use reconcile::writes::{WriteCounts, Writes};
 use store::Key;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::feed::Feed;
+use super::host::Waiting;
+use super::writes::ControllerAudit;
 use crate::keys;
 
 /// How long a stop waits for controllers.
@@ -28,6 +35,9 @@ struct Shared {
     all: Mutex<Vec<Arc<One>>>,
     stop: CancellationToken,
     tasks: TaskTracker,
+    feed: Feed,
+    gates: Gates,
+    audit: OnceLock<ControllerAudit>,
 }
 
 /// One controller, from its start to its end.
@@ -42,6 +52,28 @@ struct One {
     is_active: AtomicBool,
     stats: Arc<Stats>,
     queue: Mutex<Weak<Queue<Key>>>,
+    waiting: Waiting,
+    overdue: Overdue,
+    writes: Arc<Writes>,
+}
+
+/// Objects that are in a state for longer than they may be.
+#[derive(Clone, Default)]
+pub struct Overdue(Arc<Mutex<BTreeSet<Key>>>);
+
+impl Overdue {
+    /// Whether an object is one of them.
+    pub fn set(&self, key: &Key, is_overdue: bool) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match is_overdue {
+            true => all.insert(key.clone()),
+            false => all.remove(key),
+        };
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
 }
 
 /// The state of a controller at one moment.
@@ -55,8 +87,25 @@ pub struct State {
     pub depth: Depth,
     /// Its attempts.
     pub counts: Counts,
+    /// Its writes.
+    pub writes: WriteCounts,
     /// Objects that fail.
     pub failing: Vec<Stuck>,
+    /// Objects that wait for something else.
+    pub waiting: Vec<WaitingObject>,
+    /// How many objects are in a state for longer than they may be.
+    pub overdue: usize,
+}
+
+/// An object that waits for something else.
+#[derive(Debug, Clone)]
+pub struct WaitingObject {
+    /// Its project; empty for the root.
+    pub plane: String,
+    /// Where it is.
+    pub at: Address,
+    /// What it waits for.
+    pub what: String,
 }
 
 /// An object whose last attempts failed.
@@ -89,12 +138,35 @@ impl Controllers {
                     is_active: AtomicBool::new(false),
                     stats: Arc::default(),
                     queue: Mutex::new(Weak::new()),
+                    waiting: Waiting::default(),
+                    overdue: Overdue::default(),
+                    writes: Arc::default(),
                 });
                 all.push(one.clone());
                 one
             }
         };
         Some(Running { one, _task: self.0.tasks.token() })
+    }
+
+    /// Audits what they write from now on, except statuses and events.
+    pub fn audit_to(&self, audit: ControllerAudit) {
+        let _ = self.0.audit.set(audit);
+    }
+
+    /// Where their writes are audited.
+    pub fn audit(&self) -> Option<&ControllerAudit> {
+        self.0.audit.get()
+    }
+
+    /// The gates in front of endpoints, shared by all of them.
+    pub fn gates(&self) -> &Gates {
+        &self.0.gates
+    }
+
+    /// What shows changes to all of them.
+    pub fn feed(&self) -> &Feed {
+        &self.0.feed
     }
 
     /// Cancelled when the server stops.
@@ -119,12 +191,40 @@ impl Controllers {
         states.sort_by_key(|state| state.name);
         states
     }
+
+    /// All of them in the text format of Prometheus.
+    pub fn metrics(&self) -> String {
+        let sample = |State { name, is_active, depth, counts, writes, overdue, .. }: State| Sample {
+            name,
+            is_active,
+            depth,
+            counts,
+            writes,
+            overdue,
+        };
+        metrics::text(&self.states().into_iter().map(sample).collect::<Vec<_>>(), self.gates())
+    }
 }
 
 impl Running {
     /// Its counters.
     pub fn stats(&self) -> &Arc<Stats> {
         &self.one.stats
+    }
+
+    /// Its writes.
+    pub fn writes(&self) -> &Arc<Writes> {
+        &self.one.writes
+    }
+
+    /// What its objects wait for.
+    pub fn waiting(&self) -> &Waiting {
+        &self.one.waiting
+    }
+
+    /// Its objects that are in a state for too long.
+    pub fn overdue(&self) -> Overdue {
+        self.one.overdue.clone()
     }
 
     /// It works from now on, with this queue.
@@ -140,6 +240,15 @@ impl Running {
 }
 
 impl One {
+    fn waiting(&self) -> Vec<WaitingObject> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = waiting.iter().take(NAMED).filter_map(|(key, what)| {
+            let parts = keys::parts(key)?;
+            Some(WaitingObject { plane: parts.plane.to_owned(), at: parts.address(), what: what.clone() })
+        });
+        named.collect()
+    }
+
     fn state(&self) -> State {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         let failing = queue.as_ref().map(|queue| queue.failing(NAMED)).unwrap_or_default();
@@ -149,6 +258,9 @@ impl One {
             is_active: self.is_active.load(Ordering::Relaxed),
             depth: queue.map(|queue| queue.depth()).unwrap_or_default(),
             counts: self.stats.read(),
+            writes: self.writes.read(),
+            waiting: self.waiting(),
+            overdue: self.overdue.len(),
             failing: failing
                 .into_iter()
                 .filter_map(|(key, failing)| {

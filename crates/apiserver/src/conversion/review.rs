@@ -94,7 +94,7 @@ pub fn checked(original: &Object, converted: Value, desired: &str) -> Result<Obj
     for field in ["labels", "annotations"] {
         words(field, metadata.get(field)).map_err(|why| fault("metadata", why))?;
     }
-    Ok(with_metadata_of(original, converted))
+    Ok(converted.with_metadata_of(original))
 }
 
 /// Labels and annotations are what a webhook may change, and they stay labels and annotations.
@@ -115,18 +115,4 @@ fn words(field: &str, value: Option<&Value>) -> Result<(), String> {
         [fault] => Err(fault.clone()),
         faults => Err(format!("[{}]", faults.join(", "))),
     }
-}
-
-/// What was made of an object, with its own metadata but for labels and annotations.
-pub fn with_metadata_of(original: &Object, mut converted: Object) -> Object {
-    let made = converted.metadata().cloned().unwrap_or_default();
-    let mut metadata = original.metadata().cloned().unwrap_or_default();
-    for field in ["labels", "annotations"] {
-        match made.get(field).filter(|value| !value.is_null()) {
-            Some(value) => metadata.insert(field.to_owned(), value.clone()),
-            None => metadata.remove(field),
-        };
-    }
-    converted.set("metadata", Some(Value::Object(metadata)));
-    converted
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::past::{message_of, text};
 use super::resource::respond;
-use super::{backup, controllers, key_rotation, verification};
+use super::{backup, controllers, feature_gates, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::later;
@@ -22,7 +22,7 @@ use crate::request::path::{Route, Target};
 use crate::request::query::WriteOptions;
 use crate::search;
 use crate::transaction::report::{self, Detail};
-use crate::transaction::{GROUP, MOST_BYTES, Spec, Work, plan, run};
+use crate::transaction::{GROUP, MOST_BYTES, Spec, Work, operations, plan, preconditions, run};
 use crate::write;
 
 /// Who writes where a request does not say.
@@ -49,6 +49,10 @@ pub enum Beyond {
     KeyRotation,
     /// The state of the controllers.
     Controllers,
+    /// The feature gates.
+    FeatureGates,
+    /// The external actions that a controller has begun.
+    Operations,
 }
 
 /// What a call asks for, if it is anything of this.
@@ -66,6 +70,8 @@ pub fn of(call: &Call, target: &Target, method: &Method) -> Option<Beyond> {
         ("backups", "", _) => Some(Beyond::Backup),
         ("keyrotations", "", _) => Some(Beyond::KeyRotation),
         ("controllers", "", _) => Some(Beyond::Controllers),
+        ("featuregates", "", _) => Some(Beyond::FeatureGates),
+        ("controllers", "operations", _) => Some(Beyond::Operations),
         _ => None,
     }
 }
@@ -81,14 +87,23 @@ pub fn most_bytes(route: &Route) -> usize {
     }
 }
 
+/// Whether the answer is made while it is sent, for as long as that takes.
+pub fn is_download(route: &Route) -> bool {
+    matches!(route, Route::Resource(target) if target.group == GROUP && target.resource == "backups")
+}
+
 impl Beyond {
     /// Answers it.
     pub async fn answer(self, known: &RequestContext, call: Call, body: &Bytes) -> Result<Answer, Status> {
         let method = match self {
-            Beyond::Search | Beyond::Checkpoint | Beyond::Controllers => [Method::GET, Method::HEAD],
+            Beyond::Search
+            | Beyond::Checkpoint
+            | Beyond::Controllers
+            | Beyond::FeatureGates
+            | Beyond::Operations => [Method::GET, Method::HEAD],
             _ => [Method::POST, Method::POST],
         };
-        let is_named = matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan);
+        let is_named = matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan | Beyond::Operations);
         if !method.contains(&known.method) || call.name.is_empty() == is_named {
             return Err(Status::method_not_allowed());
         }
@@ -105,6 +120,8 @@ impl Beyond {
             Beyond::Backup => Ok(backup::answer(&call)),
             Beyond::KeyRotation => key_rotation::answer(known, &call).await,
             Beyond::Controllers => controllers::answer(known, &call),
+            Beyond::FeatureGates => feature_gates::answer(known, &call),
+            Beyond::Operations => operations::answer(known, &call).await,
         }
     }
 }
@@ -115,12 +132,13 @@ async fn transaction(known: &RequestContext, mut call: Call, body: &Bytes) -> Re
     let spec = object.0.remove("spec").unwrap_or_default();
     let options = options(known, &mut call, &spec)?;
     let call = Arc::new(call);
+    let preconditions = preconditions::read(&call, &spec)?;
     let (items, skipped) = Spec(spec).items(&call, &options).await?;
     let asked = |name: &str| known.query.flag(name).unwrap_or(false);
     let detail =
         Detail { diff: options.dry_run || asked("diff"), object: asked("object"), dry_run: options.dry_run };
     let work = Arc::new(Work { call: call.clone(), items, options });
-    let ended = run(work, None).await?;
+    let ended = run(work, preconditions).await?;
     let status = report::leaving_out(report::status(&call, &ended, detail), &skipped);
     let told = report::transaction(status, call.message.as_deref());
     let answer = answer::object::value(&accept, if detail.dry_run { 200 } else { 201 }, &told);
@@ -131,6 +149,11 @@ async fn transaction(known: &RequestContext, mut call: Call, body: &Bytes) -> Re
 async fn make_plan(known: &RequestContext, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
     let object = read(known, body, "Plan")?;
+    if ["preconditions", "projectUid"].iter().any(|field| object.at(&format!("spec.{field}")).is_some()) {
+        let why =
+            "spec: preconditions and projectUid are for transactions; a plan keeps what it has read itself";
+        return Err(Status::bad_request(why));
+    }
     let options = options(known, &mut call, object.get("spec").unwrap_or(&Value::Null))?;
     let call = Arc::new(call);
     let object = plan::make(&call, object, &options).await?;

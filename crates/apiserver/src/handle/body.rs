@@ -7,8 +7,9 @@ use krm::body::FieldValidation;
 use krm::decode::{self, Complaints, Decoded, Refusal};
 use krm::kind::api_version;
 use krm::status::Status;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::answer::object::NO_MESSAGE;
 use crate::call::Call;
 use crate::request::body::Format;
 use crate::write::admit::{shape, unfit, wrong_type};
@@ -21,16 +22,18 @@ pub fn decode(
     validation: FieldValidation,
 ) -> Result<(Object, Vec<String>), Status> {
     let (object, mut complaints) = read(call, headers, body)?;
-    let (object, dropped) = shape(call, object).map_err(|why| unfit(call, &why))?;
+    let (mut object, dropped) = shape(call, object).map_err(|why| unfit(call, &why))?;
     complaints.fields.extend(dropped);
+    let repeated = krm::meta::drop_duplicate_owners(&mut object);
+    let repeated = krm::meta::duplicate_owners_warning(&repeated, false);
     if call.kind.shape.is_some() {
         complaints.sort_by_place(body);
     }
     match validation {
-        FieldValidation::Ignore => Ok((object, Vec::new())),
+        FieldValidation::Ignore => Ok((object, repeated.into_iter().collect())),
         FieldValidation::Strict if !complaints.is_empty() => Err(unfit(call, &complaints.message())),
         FieldValidation::Strict | FieldValidation::Warn => {
-            Ok((object, complaints.warnings().map(str::to_owned).collect()))
+            Ok((object, complaints.warnings().map(str::to_owned).chain(repeated).collect()))
         }
     }
 }
@@ -41,8 +44,8 @@ fn read(call: &Call, headers: &HeaderMap, body: &Bytes) -> Result<(Object, Compl
     let refuse = |refusal: Refusal| refusal.status(kind, body);
     let decoded = match Format::of(headers)? {
         Format::Protobuf if call.kind.strategic => {
-            let object =
-                krm::proto::decode(body).map_err(|error| refuse(Refusal::unrecognized(error.to_string())))?;
+            let object = krm::proto::decode_as(body, &call.api_version(), kind)
+                .map_err(|error| refuse(Refusal::from(error)))?;
             let (group, version) = krm::kind::split_api_version(object.api_version());
             Decoded {
                 group: group.to_owned(),
@@ -52,8 +55,10 @@ fn read(call: &Call, headers: &HeaderMap, body: &Bytes) -> Result<(Object, Compl
                 object: object.0,
             }
         }
+        // The form is one that the server reads, and objects that users defined have no such.
         Format::Protobuf => {
-            return Err(Status::unsupported_media_type("application/json, application/yaml"));
+            let refusal = krm::proto::without_message(body, &call.api_version(), kind, NO_MESSAGE);
+            return Err(refuse(refusal));
         }
         format => {
             let format = if format == Format::Yaml { decode::Format::Yaml } else { decode::Format::Json };
@@ -108,12 +113,15 @@ fn builtin(call: &Call, decoded: Decoded) -> Result<(Object, Complaints), Status
 /// Reads what somebody applies, and what is to be said about how it was written.
 pub fn decode_applied(body: &Bytes, validation: FieldValidation) -> Result<(Object, Vec<String>), Status> {
     let (object, complaints) = decode::read_apply(body).map_err(Status::bad_request)?;
+    let mut object = Value::Object(object);
+    krm::number::loosen(&mut object);
+    let object = Object::from_value(object).unwrap_or_default();
     match validation {
-        FieldValidation::Ignore => Ok((Object(object), Vec::new())),
+        FieldValidation::Ignore => Ok((object, Vec::new())),
         FieldValidation::Strict if !complaints.is_empty() => {
             Err(Status::bad_request(decode::strict_apply_message(&complaints)))
         }
-        _ => Ok((Object(object), complaints.warnings().map(str::to_owned).collect())),
+        _ => Ok((object, complaints.warnings().map(str::to_owned).collect())),
     }
 }
 
@@ -141,16 +149,45 @@ pub fn decode_options(headers: &HeaderMap, body: &Bytes) -> Result<Option<Value>
     Ok(Some(Value::Object(decoded.object)))
 }
 
-/// Reads a scale.
-pub fn decode_scale(call: &Call, headers: &HeaderMap, body: &Bytes) -> Result<Object, Status> {
-    let object: Map<String, Value> = match Format::of(headers)? {
+/// Reads an object of a type that no kind has, in any format, and what is to be said about how it was written.
+pub fn decode_part(
+    (api_version, kind): (&str, &str),
+    headers: &HeaderMap,
+    body: &Bytes,
+    validation: FieldValidation,
+) -> Result<(Object, Vec<String>), Status> {
+    let format = match Format::of(headers)? {
         Format::Protobuf => {
-            krm::proto::decode(body).map_err(|error| Status::bad_request(error.to_string()))?.0
+            let decoded = krm::proto::decode_as(body, api_version, kind);
+            let object = decoded.map_err(|error| Refusal::from(error).status(kind, body))?;
+            return Ok((object, Vec::new()));
         }
-        Format::Json => read_scale(body, decode::Format::Json)?,
-        Format::Yaml => read_scale(body, decode::Format::Yaml)?,
+        Format::Json => decode::Format::Json,
+        Format::Yaml => decode::Format::Yaml,
     };
-    let object = Object(object);
+    let decoded = decode::read(body, format).map_err(|refusal| refusal.status(kind, body))?;
+    let (complaints, object) = (decoded.complaints, Object(decoded.object));
+    match validation {
+        FieldValidation::Ignore => Ok((object, Vec::new())),
+        FieldValidation::Strict if !complaints.is_empty() => {
+            let (_, version) = krm::kind::split_api_version(api_version);
+            let why = complaints.message();
+            Err(Status::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
+            )))
+        }
+        _ => Ok((object, complaints.warnings().map(str::to_owned).collect())),
+    }
+}
+
+/// Reads a scale.
+pub fn decode_scale(
+    call: &Call,
+    headers: &HeaderMap,
+    body: &Bytes,
+    validation: FieldValidation,
+) -> Result<(Object, Vec<String>), Status> {
+    let (object, warnings) = decode_part(("autoscaling/v1", "Scale"), headers, body, validation)?;
     let is_scale = object.kind() == "Scale" && object.api_version() == "autoscaling/v1";
     let counts = object.at("spec.replicas").is_none_or(|replicas| replicas.is_i64() || replicas.is_null());
     if !is_scale || !counts {
@@ -159,10 +196,5 @@ pub fn decode_scale(call: &Call, headers: &HeaderMap, body: &Bytes) -> Result<Ob
         ));
     }
     crate::write::admit::matches_path(call, &object, true)?;
-    Ok(object)
-}
-
-fn read_scale(body: &Bytes, format: decode::Format) -> Result<Map<String, Value>, Status> {
-    let decoded = decode::read(body, format).map_err(|refusal| refusal.status("Scale", body))?;
-    Ok(decoded.object)
+    Ok((object, warnings))
 }

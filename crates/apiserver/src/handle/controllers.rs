@@ -1,27 +1,93 @@
-//! `controllers.groundplane.dev`: the state of the controllers of this server, and what is stuck.
+//! `controllers.groundplane.dev`: the state of the controllers of this server, what is stuck, and who runs those that run
+//! beside it.
 
 use std::time::Duration;
 
+use krm::kind::Address;
 use krm::status::Status;
+use krm::time::Moment;
 use serde_json::{Value, json};
 
 use crate::answer::{self, Answer};
+use crate::authz::Attributes;
 use crate::call::Call;
-use crate::controllers::running::{State, Stuck};
+use crate::controllers::running::{State, Stuck, WaitingObject};
+use crate::encode;
+use crate::keys;
 use crate::pipeline::RequestContext;
+use crate::plane::Plane;
 use crate::request::accept::Accept;
 use crate::transaction::API_VERSION;
+
+/// Where the leases of controllers beside the server are.
+const NAMESPACE: &str = "kube-system";
+/// Their label, with the name of the controller.
+const LABEL: &str = "groundplane.dev/controller";
 
 /// Answers a list of them.
 pub fn answer(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
-    let items: Vec<Value> = call.api.controllers().states().iter().map(item).collect();
-    let list = json!({ "apiVersion": API_VERSION, "kind": "ControllerList", "metadata": {}, "items": items });
+    let (mut states, mut is_incomplete) = (call.api.controllers().states(), false);
+    for state in &mut states {
+        let all = state.failing.len();
+        state.failing.retain(|stuck| may_read(call, &stuck.plane, &stuck.at));
+        is_incomplete |= state.failing.len() < all;
+        let all = state.waiting.len();
+        state.waiting.retain(|waiting| may_read(call, &waiting.plane, &waiting.at));
+        is_incomplete |= state.waiting.len() < all;
+    }
+    let mut items: Vec<Value> = states.iter().map(item).collect();
+    for (name, remote) in remote(call) {
+        match items.iter_mut().find(|item| item["metadata"]["name"] == *name) {
+            Some(item) => item["status"]["remote"] = remote,
+            None => items.push(json!({
+                "apiVersion": API_VERSION,
+                "kind": "Controller",
+                "metadata": { "name": name },
+                "status": { "active": false, "remote": remote },
+            })),
+        }
+    }
+    items.sort_by_cached_key(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned());
+    let mut list =
+        json!({ "apiVersion": API_VERSION, "kind": "ControllerList", "metadata": {}, "items": items });
+    if is_incomplete {
+        list["incomplete"] = true.into();
+    }
     Ok(answer::object::value(&accept, 200, &list))
 }
 
+/// The controllers that run beside the server, by the leases that they hold: those that whoever asks may read.
+fn remote(call: &Call) -> Vec<(String, Value)> {
+    let root = Plane::root();
+    let prefix = keys::in_namespace(&root, "coordination.k8s.io", "leases", NAMESPACE);
+    let snapshot = call.api.store().latest();
+    let leases = snapshot.list(prefix.as_bytes()).filter_map(|(key, entry)| {
+        let lease = encode::read(entry.bytes()).ok()?;
+        let name = lease.label(LABEL)?.to_owned();
+        may_read(call, "", &keys::parts(key)?.address()).then_some((name, lease))
+    });
+    let shown = leases.map(|(name, lease)| {
+        let text = |path: &str| lease.at(path).and_then(Value::as_str).unwrap_or_default();
+        let (holder, renewed) = (text("spec.holderIdentity"), text("spec.renewTime"));
+        let lasts = lease.at("spec.leaseDurationSeconds").and_then(Value::as_i64).unwrap_or(0);
+        let until = Moment::parse_micros(renewed).map_or(0, |at| at.seconds + lasts);
+        let is_active = !holder.is_empty() && until >= call.api.now().seconds;
+        (name, json!({ "active": is_active, "holder": holder, "renewTime": renewed }))
+    });
+    shown.collect()
+}
+
+/// Whether whoever asks may read an object that a controller fails on: from the root those of all planes, else of their own.
+fn may_read(call: &Call, plane: &str, at: &Address) -> bool {
+    let plane = if plane.is_empty() { Plane::root() } else { Plane::project(plane) };
+    let get = Attributes::resource("get", &at.group, &at.plural).in_namespace(&at.namespace).named(&at.name);
+    (call.plane.is_root() || call.plane == plane)
+        && call.api.followers().rights.decide(&plane, &call.who, &get).allowed
+}
+
 fn item(state: &State) -> Value {
-    let State { name, is_active, depth, counts, failing } = state;
+    let State { name, is_active, depth, counts, writes, failing, waiting, overdue } = state;
     json!({
         "apiVersion": API_VERSION,
         "kind": "Controller",
@@ -41,8 +107,28 @@ fn item(state: &State) -> Value {
                 "panicked": counts.panicked,
                 "timedOut": counts.timed_out,
             },
+            "writes": {
+                "commits": writes.commits,
+                "specs": writes.specs,
+                "statuses": writes.statuses,
+                "events": writes.events,
+            },
+            "overdue": overdue,
+            "waiting": waiting.iter().map(wait).collect::<Vec<_>>(),
             "failing": failing.iter().map(stuck).collect::<Vec<_>>(),
         },
+    })
+}
+
+fn wait(waiting: &WaitingObject) -> Value {
+    let WaitingObject { plane, at, what } = waiting;
+    json!({
+        "project": plane,
+        "group": at.group,
+        "resource": at.plural,
+        "namespace": at.namespace,
+        "name": at.name,
+        "waitingFor": what,
     })
 }
 

@@ -1,12 +1,10 @@
-//! Non-resource paths: health, version, metrics, OpenAPI, and the public keys of service account tokens.
+//! Non-resource paths: version, metrics, OpenAPI, and the public keys of service account tokens.
 
 use bytes::Bytes;
-use http::Method;
 use krm::status::Status;
 use serde_json::{Value, json};
 
 use crate::answer::{self, Answer, object};
-use crate::api::Api;
 use crate::authn::ServiceAccountTokens;
 use crate::metrics::Metrics;
 use crate::openapi;
@@ -15,7 +13,7 @@ use crate::request::accept::Accept;
 use crate::request::path::Route;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// What these paths tell of.
 pub struct Other {
@@ -89,64 +87,6 @@ impl Other {
             "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
         })
     }
-
-    async fn health(&self, api: &Api, path: &str, known: &RequestContext) -> Answer {
-        let (which, single) = path.split_once('/').unwrap_or((path, ""));
-        let checks: &[&str] = match which {
-            "healthz" | "livez" => &["ping", "followers"],
-            "readyz" => &["ping", "followers", "store", "shutdown"],
-            _ => return answer::page_not_found(),
-        };
-        if path.contains('/') {
-            let Some(check) = checks.iter().find(|check| **check == single) else {
-                return answer::page_not_found();
-            };
-            return match self.check(api, check).await {
-                Ok(()) => answer::text(200, "ok"),
-                Err(why) => answer::text(500, format!("{check} failed: {why}\n")),
-            };
-        }
-        let excluded = known.query.all("exclude");
-        let mut lines = String::new();
-        let mut failed = Vec::new();
-        for check in checks {
-            if excluded.contains(check) {
-                lines.push_str(&format!("[+]{check} excluded: ok\n"));
-                continue;
-            }
-            match self.check(api, check).await {
-                Ok(()) => lines.push_str(&format!("[+]{check} ok\n")),
-                Err(why) => {
-                    lines.push_str(&format!("[-]{check} failed: {why}\n"));
-                    failed.push(*check);
-                }
-            }
-        }
-        if !failed.is_empty() {
-            return answer::text(500, format!("{lines}{which} check failed\n"));
-        }
-        match known.query.get("verbose").is_some() && known.method != Method::HEAD {
-            true => answer::text(200, format!("{lines}{which} check passed\n")),
-            false => answer::text(200, "ok"),
-        }
-    }
-
-    async fn check(&self, api: &Api, check: &str) -> Result<(), String> {
-        match check {
-            "store" => api.store().healthy().await.map_err(|error| error.to_string()),
-            "followers" => match api.is_following() {
-                true => Ok(()),
-                false => Err(
-                    "the watch on custom resource definitions and access rules has ended; restart the server"
-                        .to_owned(),
-                ),
-            },
-            "shutdown" if self.stopping.load(Ordering::Relaxed) => {
-                Err("the server is shutting down".to_owned())
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// The paths there are.
@@ -159,6 +99,9 @@ fn paths(pipeline: &Pipeline, known: &RequestContext) -> Value {
     }
     let fixed = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
     paths.extend(fixed.map(str::to_owned));
+    if known.plane.is_root() {
+        paths.extend(pipeline.routes.paths().map(str::to_owned));
+    }
     paths.sort();
     paths.dedup();
     json!({ "paths": paths })

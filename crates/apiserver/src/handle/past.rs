@@ -13,7 +13,6 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::past::undo::{self, Back, OVERTAKEN, Target};
 use crate::past::{history, restore};
-use crate::request::accept::Accept;
 use crate::request::body::Format;
 use crate::request::query::WriteOptions;
 use crate::write::{self, Written};
@@ -26,7 +25,7 @@ const TRIES: usize = 8;
 /// `GET …/history`.
 pub async fn tell_history(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     call.may("get", &call.name)?;
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     history::answer(call, &accept, &asked.query).await
 }
 
@@ -34,7 +33,7 @@ pub async fn tell_history(call: &Call, asked: &Asked) -> Result<Answer, Status> 
 pub async fn undo(mut call: Call, asked: &Asked) -> Result<Answer, Status> {
     call.may("update", &call.name)?;
     call.subresource.clear();
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(&call)?;
     let options = WriteOptions::read(&asked.query, "UpdateOptions", false)?;
     let body = options_body(&asked.headers, &asked.body, "UndoOptions")?;
     let target = target(&body)?;
@@ -76,7 +75,7 @@ async fn write_back(
 pub async fn bring_back(mut call: Call, asked: &Asked) -> Result<Answer, Status> {
     call.may("create", "")?;
     call.subresource.clear();
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(&call)?;
     let options = WriteOptions::read(&asked.query, "CreateOptions", false)?;
     let body = options_body(&asked.headers, &asked.body, "RestoreOptions")?;
     explain(&mut call, &body)?;

@@ -1,28 +1,30 @@
 //! Handlers of read-only subresources that kinds declare, in JSON, YAML, text or SVG.
+//!
+//! A question is answered from the objects that whoever asks may read. If others would have mattered, the answer says that it
+//! is incomplete, and neither which nor how many.
 
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+mod seen;
 
 use http::header::ACCEPT;
-use krm::Object;
-use krm::kind::{Address, Answered, Form, Parsed, Parser, QueryContext, Question, Questioned};
+use krm::kind::{Answered, Form, Lazy, QueryContext, Question, Questioned};
 use krm::status::Status;
-use store::{Key, Snapshot};
+use serde_json::{Value, json};
+
+pub use seen::Seen;
 
 use super::resource::Asked;
 use crate::answer::{self, Answer};
-use crate::api::Api;
 use crate::call::Call;
-use crate::encode;
-use crate::index;
-use crate::keys::{self, Parts};
 use crate::past::as_of::AsOf;
-use crate::plane::Plane;
-use crate::request::accept::Accept;
+use crate::request::accept::{Accept, Media};
 
 /// The name that means all objects of the kind.
 const ALL: &str = "-";
+/// How often an answer is computed again because the permissions of whoever asks changed meanwhile.
+const TRIES: usize = 4;
+/// What an incomplete answer says in words.
+const INCOMPLETE: &str =
+    "Incomplete: something may be missing here, because you may not read everything that this depends on.";
 
 /// Answers a question about an object, or about all of them.
 pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<Answer, Status> {
@@ -31,6 +33,9 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
         Form::Json => Accept::negotiate(&asked.headers, false)?.with_query(&asked.query)?,
         _ => Accept::default(),
     };
+    if call.name != ALL {
+        call.may_get()?;
+    }
     let snapshot = match asked.query.get("asOf") {
         None => call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?,
         // All of the plane, since a question may look at any kind of it.
@@ -42,16 +47,23 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
     if call.name != ALL && snapshot.get(&call.key()?).is_none() {
         return Err(call.not_found());
     }
-    let seen = Seen { api: call.api.clone(), plane: call.plane.clone(), snapshot };
-    let options: BTreeMap<String, String> = asked.query.pairs().cloned().collect();
-    let (name, namespace) = (call.name.clone(), call.namespace.clone());
-    let (body, asking) = (asked.body.clone(), question.answer.clone());
+    let options: Vec<(String, String)> = asked.query.pairs().cloned().collect();
+    let (body, asking, call_of) = (asked.body.clone(), question.answer.clone(), call.clone());
     // A large fleet takes a while to look at: others are answered meanwhile.
     let answered = tokio::task::spawn_blocking(move || {
-        let asked = Questioned { name: &name, namespace: &namespace, body: &body, options: &options, form };
-        asking(&asked, &seen)
+        let (name, namespace) = (call_of.name.as_str(), call_of.namespace.as_str());
+        let asked = Questioned { name, namespace, body: &body, options: &options, form };
+        for _ in 0..TRIES {
+            let seen = Seen::by(&call_of, snapshot.clone());
+            let answered = asking(&asked, &seen);
+            if seen.still_holds() {
+                return answered.map(|answered| (answered, seen.is_incomplete()));
+            }
+        }
+        Err(Status::too_many_requests("your permissions are being changed; please try again", 1))
     });
-    match answered.await.map_err(Status::internal)?? {
+    let (answered, is_incomplete) = answered.await.map_err(Status::internal)??;
+    match with_notice(answered, is_incomplete) {
         Answered::Json(mut value) => {
             if let Some(map) = value.as_object_mut() {
                 map.insert("apiVersion".into(), "groundplane.dev/v1alpha1".into());
@@ -61,6 +73,66 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
         }
         Answered::Text(text) => Ok(answer::text(200, text)),
         Answered::Svg(drawing) => Ok(answer::bytes(200, "image/svg+xml", drawing)),
+        Answered::Members { field, members } => {
+            Ok(object_of_members(&accept, question, field, &members, is_incomplete))
+        }
+        Answered::Pieces(pieces) => {
+            let notice = is_incomplete.then(|| format!("{INCOMPLETE}\n"));
+            let pieces = notice.into_iter().chain(pieces.parts());
+            Ok(answer::stream(200, "text/plain; charset=utf-8", answer::pieces(pieces)))
+        }
+    }
+}
+
+/// An object whose members are sent as they are made. Forms that need all of it at once collect them.
+fn object_of_members(
+    accept: &Accept,
+    question: &Question,
+    field: &str,
+    members: &Lazy<(String, Value)>,
+    is_incomplete: bool,
+) -> Answer {
+    let mut head = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": question.answer_kind});
+    if is_incomplete {
+        head["incomplete"] = true.into();
+    }
+    if accept.media != Media::Json || accept.pretty {
+        head[field] = members.parts().collect();
+        return answer::object::value(accept, 200, &head);
+    }
+    let mut opening = head.to_string();
+    opening.truncate(opening.len() - 1);
+    opening.push_str(&format!(",{}:{{", Value::from(field)));
+    let mut is_first = true;
+    let members = members.parts().map(move |(name, value)| {
+        let comma = if std::mem::take(&mut is_first) { "" } else { "," };
+        format!("{comma}{}:{value}", Value::from(name))
+    });
+    let text = std::iter::once(opening).chain(members).chain(["}}\n".to_owned()]);
+    answer::stream(200, accept.content_type(), answer::pieces(text))
+}
+
+/// An answer that says that it is incomplete, if it is.
+fn with_notice(answered: Answered, is_incomplete: bool) -> Answered {
+    match answered {
+        complete if !is_incomplete => complete,
+        Answered::Json(mut value) => {
+            if let Some(map) = value.as_object_mut() {
+                map.insert("incomplete".into(), true.into());
+            }
+            Answered::Json(value)
+        }
+        // They say it where they begin.
+        lazy @ (Answered::Members { .. } | Answered::Pieces(_)) => lazy,
+        // First, so that nobody reads the rest without it.
+        Answered::Text(text) => Answered::Text(format!("{INCOMPLETE}\n{text}")),
+        Answered::Svg(drawing) => {
+            let notice = format!("<text x=\"4\" y=\"12\" font-size=\"10\">{INCOMPLETE}</text>\n</svg>");
+            Answered::Svg(match drawing.rsplit_once("</svg>") {
+                Some((before, after)) => format!("{before}{notice}{after}"),
+                None => drawing,
+            })
+        }
     }
 }
 
@@ -77,105 +149,5 @@ fn form(asked: &Asked) -> Form {
         "text/plain" => Form::Text,
         "image/svg+xml" => Form::Svg,
         _ => Form::Json,
-    }
-}
-
-/// Everything at one moment.
-pub struct Seen {
-    /// The server.
-    pub api: Api,
-    /// The plane that is looked at.
-    pub plane: Plane,
-    /// The moment.
-    pub snapshot: Snapshot,
-}
-
-impl Seen {
-    fn read(&self, key: &Key) -> Option<Arc<Object>> {
-        let entry = self.snapshot.get(key)?;
-        let bytes = self.api.reveal(key, entry).ok()?;
-        encode::read(&bytes).ok().map(Arc::new)
-    }
-
-    fn having(&self, term: &bytes::Bytes) -> Vec<Arc<Object>> {
-        self.snapshot.having(term).filter_map(|key| self.read(key)).collect()
-    }
-
-    fn read_as(&self, key: &Key, parser: Parser) -> Option<Parsed> {
-        let entry = self.snapshot.get(key)?;
-        let parse = || (parser.parse)(&*self.read(key)?);
-        if entry.is_sealed() {
-            return parse();
-        }
-        self.api.parsed().get(key, entry.version(), entry.bytes().len(), parse)
-    }
-}
-
-impl QueryContext for Seen {
-    fn get(&self, at: &Address) -> Option<Arc<Object>> {
-        self.read(&keys::object(&self.plane, at).ok()?)
-    }
-
-    fn bucket(&self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
-        self.having(&index::in_bucket(&self.plane, bucket, value))
-    }
-
-    fn having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>> {
-        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
-        self.having(&index::field_is(&of, field, value))
-    }
-
-    fn referrers(&self, to: &Address) -> Vec<Arc<Object>> {
-        self.having(&index::referring_to(&self.plane, to))
-    }
-
-    fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>> {
-        let prefix = keys::of_kind(&self.plane, group, plural);
-        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
-    }
-
-    fn all_in(&self, group: &str, plural: &str, namespace: &str) -> Vec<Arc<Object>> {
-        let prefix = keys::in_namespace(&self.plane, group, plural, namespace);
-        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
-    }
-
-    fn count(&self, group: &str, plural: &str) -> usize {
-        self.snapshot.list(keys::of_kind(&self.plane, group, plural).as_bytes()).count()
-    }
-
-    fn names(&self, group: &str, plural: &str) -> Vec<String> {
-        let prefix = keys::of_kind(&self.plane, group, plural);
-        let names = self.snapshot.list(prefix.as_bytes());
-        names.filter_map(|(key, _)| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
-    }
-
-    fn version(&self, at: &Address) -> Option<u64> {
-        let key = keys::object(&self.plane, at).ok()?;
-        self.snapshot.get(&key).map(|entry| entry.version().get())
-    }
-
-    fn bucket_version(&self, bucket: &str, value: &str) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for key in self.snapshot.having(&index::in_bucket(&self.plane, bucket, value)) {
-            key.as_bytes().hash(&mut hasher);
-            self.snapshot.get(key).map(|entry| entry.version().get()).hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-
-    fn places(&self, bucket: &str, value: &str) -> Vec<Address> {
-        let keys = self.snapshot.having(&index::in_bucket(&self.plane, bucket, value));
-        keys.filter_map(|key| keys::parts(key).map(|parts| parts.address())).collect()
-    }
-
-    fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {
-        self.read_as(&keys::object(&self.plane, &parser.address(name)).ok()?, parser)
-    }
-
-    fn bucket_parsed(&self, bucket: &str, value: &str, parser: Parser) -> Vec<Parsed> {
-        let term = index::in_bucket(&self.plane, bucket, value);
-        let of_kind = keys::of_kind(&self.plane, parser.group, parser.plural);
-        let found = self.snapshot.having_after(&term, of_kind.as_bytes(), None);
-        found.filter_map(|key| self.read_as(key, parser)).collect()
     }
 }

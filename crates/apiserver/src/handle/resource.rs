@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, StreamBody};
-use hyper::upgrade::OnUpgrade;
 use krm::Object;
 use krm::kind::Kind;
 use krm::status::{Details, Status};
@@ -21,6 +20,7 @@ use crate::catalog::Catalog;
 use crate::conversion::{self, Turns};
 use crate::identity::Identity;
 use crate::plane::Plane;
+use crate::planes;
 use crate::read;
 use crate::request::accept::{Accept, Form, Media};
 use crate::request::body::media_type;
@@ -42,34 +42,24 @@ pub struct Asked {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
-    /// What a watch needs besides.
-    pub watching: Watching,
 }
 
 impl Asked {
-    /// The same once more, but for what only a watch needs.
+    /// The form in which objects of the call's kind are answered.
+    pub fn accept(&self, call: &Call) -> Result<Accept, Status> {
+        Accept::of_kind(&self.headers, &call.kind, &call.version().name)?.with_query(&self.query)
+    }
+
+    /// The same once more.
     fn again(&self) -> Asked {
         Asked {
             method: self.method.clone(),
             query: self.query.clone(),
             headers: self.headers.clone(),
             body: self.body.clone(),
-            watching: Watching::default(),
         }
     }
 }
-
-/// What a watch needs besides the request.
-#[derive(Default)]
-pub struct Watching {
-    /// What the connection becomes when the client asks for a WebSocket.
-    pub upgrade: Option<OnUpgrade>,
-    /// Makes what is to be kept for as long as the watch goes on.
-    pub hold: Option<Box<dyn FnOnce() -> Held + Send + Sync>>,
-}
-
-/// Something that ends with a watch.
-pub type Held = Box<dyn Send + Sync>;
 
 /// What a path names, found in the catalog: the kind and the index of its version; nothing where there is no page at all.
 pub fn find(catalog: &Catalog, target: &Target) -> Result<Option<(Arc<Kind>, usize)>, Status> {
@@ -95,11 +85,11 @@ pub async fn answer(call: Call, target: &Target, asked: Asked) -> Result<Answer,
     let Some(verb) = Verb::of(&asked.method, target, watches) else {
         return Err(not_supported(&call.kind, ""));
     };
-    if call.kind.strategic && asked.method == Method::HEAD {
-        return Err(Status::method_not_allowed());
-    }
     if let Some(refusal) = misplaced(&call, target, verb) {
         return refusal;
+    }
+    if call.kind.strategic && asked.method == Method::HEAD {
+        return Err(Status::method_not_allowed());
     }
     if !target.subresource.is_empty() {
         return part_verb(call, target, verb, asked).await;
@@ -156,7 +146,7 @@ async fn object_verb(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer
         Verb::Get => get(&call, &asked).await,
         Verb::List => {
             let options = ListOptions::read(&asked.query)?;
-            let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+            let accept = asked.accept(&call)?;
             let listed = read::list::list(&call, &options).await?;
             conversion::prepare(&call, &listed.items).await?;
             answer::list::list(&call, &accept, listed)
@@ -180,8 +170,9 @@ fn misplaced(call: &Call, target: &Target, verb: Verb) -> Option<Result<Answer, 
     };
     if !fits {
         return Some(match (call.kind.strategic, call.kind.is_namespaced()) {
-            (true, true) => Err(Status::method_not_allowed()),
-            (true, false) => Err(Status::no_such_resource()),
+            // The collection across all namespaces is there, if only to be read; objects are not.
+            (true, true) if target.name.is_empty() => Err(Status::method_not_allowed()),
+            (true, _) => Err(Status::no_such_resource()),
             (false, _) => Ok(answer::page_not_found()),
         });
     }
@@ -216,7 +207,7 @@ async fn get(call: &Call, asked: &Asked) -> Result<Answer, Status> {
         let why = "the export parameter, deprecated since v1.14, is no longer supported";
         return Err(Status::bad_request(why));
     }
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let version = asked.query.get("resourceVersion").unwrap_or_default();
     let bytes = match asked.query.get("asOf") {
         None => read::get::get(call, version).await?,
@@ -244,29 +235,22 @@ async fn watch(call: &Call, asked: Asked) -> Result<Answer, Status> {
     if !call.name.is_empty() {
         options.field_selector = of_one(&options.field_selector, &call.name)?;
     }
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     if accept.media == Media::Yaml {
-        return Err(Status::not_acceptable("application/json, application/vnd.kubernetes.protobuf"));
+        let streamed = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        return Err(Status::not_acceptable(streamed));
     }
-    let accept = accept.settled(&call.kind, &call.version().name);
     let in_messages = accept.media == Media::Protobuf;
-    if in_messages && !krm::proto::has_message(&call.api_version(), &call.kind.names.kind) {
-        return Err(answer::object::no_message());
-    }
     let (lines, read) = mpsc::channel(1);
     match read::watch::open(call, &accept, &options).await? {
         Ok(opened) => drop(tokio::spawn(opened.follow(lines))),
         Err(status) => drop(lines.try_send(read::watch::error_line(&status))),
     }
-    let Watching { upgrade, hold } = asked.watching;
-    let held = hold.map(|hold| hold());
-    if let Some(upgrade) = upgrade.filter(|_| super::websocket::is_asked_for(&asked.headers)) {
-        return super::websocket::answer(&asked.headers, upgrade, read, held);
+    if super::websocket::is_asked_for(&asked.headers) {
+        return super::websocket::answer(&asked.headers, read);
     }
     let frames =
         tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), move |bytes| {
-            // It goes when the stream, and with it this, does.
-            let _held = &held;
             Ok(http_body::Frame::data(if in_messages { messages(&bytes) } else { bytes }))
         });
     let content_type = match in_messages {
@@ -297,7 +281,7 @@ fn messages(lines: &Bytes) -> Bytes {
 }
 
 async fn create(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let options = WriteOptions::read(&asked.query, "CreateOptions", false)?;
     let (object, warnings) = decode(call, &asked.headers, &asked.body, options.validation)?;
     write::admit::matches_path(call, &object, false)?;
@@ -309,7 +293,7 @@ async fn create(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
 }
 
 async fn update(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let options = WriteOptions::read(&asked.query, "UpdateOptions", false)?;
     let (object, warnings) = decode(call, &asked.headers, &asked.body, options.validation)?;
     write::admit::matches_path(call, &object, true)?;
@@ -323,7 +307,7 @@ async fn update(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
 /// Answers a patch of an object or of its status.
 pub async fn patch(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
     let style = Style::of(media_type(&asked.headers), call)?;
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let options = WriteOptions::read(&asked.query, "PatchOptions", style == Style::Apply)?;
     let patch = match style {
         Style::Apply => {
@@ -347,7 +331,7 @@ pub fn respond(call: &Call, accept: &Accept, written: Written) -> Result<Answer,
 }
 
 async fn delete(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let body = decode_options(&asked.headers, &asked.body)?;
     let options = DeleteOptions::read(&asked.query, body.as_ref())?;
     let written = write::delete::delete(call, &options).await?;
@@ -361,7 +345,7 @@ async fn delete(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
 }
 
 async fn delete_collection(call: &Arc<Call>, asked: &Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(call)?;
     let body = decode_options(&asked.headers, &asked.body)?;
     let options = DeleteOptions::read(&asked.query, body.as_ref())?;
     let which = ListOptions::read(&asked.query)?;
@@ -410,6 +394,7 @@ pub fn call(
     let kind_has_converter = kind.converter.is_some();
     Call {
         api: api.clone(),
+        project: planes::project_of(api, &plane).map(|(_, uid)| uid),
         plane,
         catalog,
         kind,
@@ -418,12 +403,17 @@ pub fn call(
         name: target.name.clone(),
         subresource: target.subresource.clone(),
         who,
+        really: None,
         agent: text("user-agent").unwrap_or_default(),
         message: None,
         only: None,
         redacts: false,
         tokens: Tokens::default(),
         fence: None,
+        held: None,
+        all_planes: false,
+        depth: 0,
+        asker: None,
         conversions: kind_has_converter.then(Arc::default),
     }
 }

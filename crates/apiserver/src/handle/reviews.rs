@@ -7,7 +7,7 @@ use krm::Object;
 use krm::status::Status;
 use serde_json::Value;
 
-use super::body::decode;
+use super::body::{decode, decode_part};
 use crate::answer::{self, Answer};
 use crate::authn::Account;
 use crate::call::Call;
@@ -17,6 +17,9 @@ use crate::request::path::Target;
 use crate::request::query::WriteOptions;
 use crate::review;
 use crate::write::admit;
+
+/// The type of what a token is asked for with.
+const TOKEN_REQUEST: (&str, &str) = ("authentication.k8s.io/v1", "TokenRequest");
 
 /// A question that is answered at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,9 @@ impl Review {
         call: &Call,
         body: &Bytes,
     ) -> Result<Answer, Status> {
+        if self != Review::Explanation && call.kind.is_namespaced() == call.namespace.is_empty() {
+            return Err(Status::no_such_resource());
+        }
         if known.method != http::Method::POST {
             let named = self != Review::TokenRequest && !call.name.is_empty();
             return Err(if named { Status::no_such_resource() } else { Status::method_not_allowed() });
@@ -71,7 +77,7 @@ impl Review {
         let options = WriteOptions::read(&known.query, "CreateOptions", false)?;
         let rights = InPlane { api: &pipeline.api, plane: &known.plane };
         let (object, warnings) = match self {
-            Review::TokenRequest => (read_token_request(body)?, Vec::new()),
+            Review::TokenRequest => decode_part(TOKEN_REQUEST, &known.headers, body, options.validation)?,
             _ => decode(call, &known.headers, body, options.validation)?,
         };
         let mut object = object;
@@ -95,14 +101,6 @@ impl Review {
         answer::warn(&mut answer, &warnings);
         Ok(answer)
     }
-}
-
-fn read_token_request(body: &Bytes) -> Result<Object, Status> {
-    if body.starts_with(b"k8s\0") {
-        return krm::proto::decode(body).map_err(|error| Status::bad_request(error.to_string()));
-    }
-    let decoded = krm::decode::read(body, krm::decode::Format::Json);
-    decoded.map(|decoded| Object(decoded.object)).map_err(|refusal| refusal.status("TokenRequest", body))
 }
 
 /// Issues a token for the service account that the call names.

@@ -56,7 +56,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
         ("finalize", Verb::Update) => replace(Arc::new(call), asked).await?,
         ("status", Verb::Get) => {
             call.subresource = "status".into();
-            let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+            let accept = asked.accept(&call)?;
             let version = asked.query.get("resourceVersion").unwrap_or_default();
             let bytes = match asked.query.get("asOf") {
                 None => read::get::get(&call, version).await?,
@@ -75,7 +75,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
 }
 
 async fn replace(call: Arc<Call>, asked: Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(&call)?;
     let options = WriteOptions::read(&asked.query, "UpdateOptions", false)?;
     let (object, warnings) = decode(&call, &asked.headers, &asked.body, options.validation)?;
     write::admit::matches_path(&call, &object, true)?;
@@ -99,35 +99,41 @@ async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
     let mut members = Vec::new();
     for key in snapshot.having(&term) {
         if let Some(entry) = snapshot.get(key) {
-            members.push((key.clone(), encode::read(&call.api.reveal(key, entry)?)?));
+            let object = encode::read(&call.api.reveal(key, entry)?)?;
+            members.push((key.clone(), call.api.kinds().in_storage_version(key, object)));
         }
     }
-    let mut found = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
+    let mut found = referrers(call, &to, members.iter().map(|(key, object)| (key, object)));
     let mention =
         Mention { group: &to.group, kind: &call.kind.names.kind, namespace: &to.namespace, name: &to.name };
     let mut members = Vec::new();
     for key in snapshot.having(&crate::index::mentioning(&call.plane, &mention)) {
         if let Some(entry) = snapshot.get(key) {
-            members.push((key.clone(), encode::read(&call.api.reveal(key, entry)?)?));
+            let object = encode::read(&call.api.reveal(key, entry)?)?;
+            members.push((key.clone(), call.api.kinds().in_storage_version(key, object)));
         }
     }
     let members = members.iter().map(|(key, object)| (key, object));
     found.extend(mentioners(&call.catalog, (&to, &call.kind.names.kind), members));
     // Of those that may not be seen it is told that there are some, and no more.
     let all = found.len();
-    found.retain(|referrer| call.may_see(&referrer.at));
-    let has_unseen = found.len() < all;
+    found.retain(|referrer| call.may_see_in(&referrer.plane, &referrer.at));
+    let is_incomplete = found.len() < all;
     let items: Vec<Value> = found
         .iter()
         .map(|referrer| {
-            json!({
+            let mut item = json!({
                 "apiVersion": referrer.api_version,
                 "kind": referrer.kind,
                 "namespace": referrer.at.namespace,
                 "name": referrer.at.name,
                 "fieldPath": referrer.field,
                 "blocksDeletion": referrer.blocks,
-            })
+            });
+            if referrer.plane != call.plane {
+                item["project"] = referrer.plane.as_str().into();
+            }
+            item
         })
         .collect();
     let mut list = json!({
@@ -136,14 +142,14 @@ async fn who_refers(call: &Call, asked: &Asked) -> Result<Answer, Status> {
         "metadata": { "resourceVersion": snapshot.version().to_string() },
         "items": items,
     });
-    if has_unseen {
-        list["hasUnseen"] = true.into();
+    if is_incomplete {
+        list["incomplete"] = true.into();
     }
     Ok(answer::object::value(&accept, 200, &list))
 }
 
 async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Status> {
-    let accept = Accept::negotiate(&asked.headers, true)?.with_query(&asked.query)?;
+    let accept = asked.accept(&call)?;
     let Some(scale) = call.version().scale().cloned() else { return Err(call.not_found()) };
     if verb == Verb::Get {
         let bytes = read::get::get(&call, asked.query.get("resourceVersion").unwrap_or_default()).await?;
@@ -163,9 +169,13 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
         }
         style => style.map(|style| Patch::read(style, &asked.body, options.validation)),
     };
-    let given = match patch {
-        Some(_) => None,
-        None => Some(super::body::decode_scale(&call, &asked.headers, &asked.body)?),
+    let (given, said) = match patch {
+        Some(_) => (None, Vec::new()),
+        None => {
+            let (given, said) =
+                super::body::decode_scale(&call, &asked.headers, &asked.body, options.validation)?;
+            (Some(given), said)
+        }
     };
     let decided = options.clone();
     let wanted = scale.clone();
@@ -173,7 +183,7 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
         write::admit::kind_is_current(call, view, None)?;
         let (entry, old) = write::current(call, view)?.ok_or_else(|| call.not_found())?;
         let live = write::scale::live(call, &wanted, &old)?;
-        let mut warnings = Vec::new();
+        let mut warnings = said.clone();
         let asked = match (&given, &patch) {
             (Some(given), _) => given.clone(),
             (None, Some(patch)) => write::scale::patched(call, &decided, &live, patch, &mut warnings)?,
@@ -185,7 +195,7 @@ async fn scale(call: Arc<Call>, verb: Verb, asked: Asked) -> Result<Answer, Stat
             _ => write::scale::own(call, &decided, &live, &asked, &mut new),
         }
         let found = (entry, old);
-        write::update::begin(call, &decided, found, new, "scale", warnings)?.settle(call, view)
+        write::update::begin(call, view, &decided, found, new, "scale", warnings)?.settle(call, view)
     });
     let Written { bytes, warnings, .. } = written.await?;
     let made = write::scale::of(&scale, &encode::read(&bytes)?)?;

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use bytes::Bytes;
 use krm::status::Status;
 
-use super::resource::Watching;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::pipeline::RequestContext;
@@ -20,11 +19,5 @@ pub trait VirtualResource: Send + Sync {
     fn is_about(&self, group: &str, plural: &str) -> bool;
 
     /// Answers a request.
-    fn answer<'a>(
-        &'a self,
-        known: &'a RequestContext,
-        call: Call,
-        body: Bytes,
-        watching: Watching,
-    ) -> Answering<'a>;
+    fn answer<'a>(&'a self, known: &'a RequestContext, call: Call, body: Bytes) -> Answering<'a>;
 }

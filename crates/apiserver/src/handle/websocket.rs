@@ -2,12 +2,11 @@
 
 use bytes::Bytes;
 use futures_util::SinkExt;
+use http::HeaderMap;
 use http::header::{
     CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, UPGRADE,
 };
-use http::{HeaderMap, StatusCode};
-use http_body_util::BodyExt;
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use krm::status::Status;
 use tokio::sync::mpsc;
@@ -16,7 +15,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use crate::answer::Answer;
-use crate::handle::resource::Held;
+use crate::route::Upgrade;
 use krm::base64;
 
 /// What the key of a client is joined with, by RFC 6455.
@@ -34,28 +33,19 @@ pub fn is_asked_for(headers: &HeaderMap) -> bool {
 }
 
 /// Agrees to a WebSocket, and sends each line as a message once it is there.
-pub fn answer(
-    headers: &HeaderMap,
-    upgrade: OnUpgrade,
-    lines: mpsc::Receiver<Bytes>,
-    held: Option<Held>,
-) -> Result<Answer, Status> {
+pub fn answer(headers: &HeaderMap, lines: mpsc::Receiver<Bytes>) -> Result<Answer, Status> {
     let Some(key) = headers.get(SEC_WEBSOCKET_KEY) else {
         return Err(Status::bad_request("the header Sec-WebSocket-Key is required"));
     };
     let joined = [key.as_bytes(), MAGIC].concat();
     let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, &joined);
-    let mut answer = Answer::new(http_body_util::Empty::new().boxed_unsync());
-    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let mut answer = Upgrade::to("websocket", Box::new(|upgraded| Box::pin(send(upgraded, lines))));
     let out = answer.headers_mut();
-    out.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    out.insert(UPGRADE, HeaderValue::from_static("websocket"));
     let accept = base64::encode(digest.as_ref());
     out.insert(SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).map_err(Status::internal)?);
     if let Some(protocol) = protocol(headers) {
         out.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
-    tokio::spawn(send(upgrade, lines, held));
     Ok(answer)
 }
 
@@ -67,8 +57,7 @@ fn protocol(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_str(chosen).ok()
 }
 
-async fn send(upgrade: OnUpgrade, mut lines: mpsc::Receiver<Bytes>, _held: Option<Held>) {
-    let Ok(upgraded) = upgrade.await else { return };
+async fn send(upgraded: Upgraded, mut lines: mpsc::Receiver<Bytes>) {
     let mut socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, None).await;
     while let Some(chunk) = lines.recv().await {
         for line in chunk.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

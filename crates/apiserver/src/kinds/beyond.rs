@@ -38,6 +38,13 @@ pub fn kinds() -> Vec<Kind> {
             "AccessExplanation lists the role bindings that allow an action, or the roles that would allow it. Create one to get the result in its status; it is not stored.",
             json!({ "spec": anything("The action, as in a SubjectAccessReview. The user defaults to the caller."), "status": anything("Whether the action is allowed, the grants that allow it, and the roles that would. Set by the server.") }),
         ),
+        asked(
+            "FeatureGate",
+            "featuregates",
+            &["list"],
+            "FeatureGate is a feature of the server that you ask, which `serve --feature-gates` turns on and off. It is computed, not stored.",
+            json!({ "status": anything("Name of the gate, stage of the feature, whether it is on by default and in this server, and what it adds.") }),
+        ),
         plan(),
         search,
         retention_policy(),
@@ -75,8 +82,8 @@ pub fn kinds() -> Vec<Kind> {
             "Controller",
             "controllers",
             &["list"],
-            "Controller is a control loop of the server that you ask. It is computed, not stored.",
-            json!({ "status": anything("Whether the controller works in this server, its queue, its attempts since the start, and the objects whose attempts fail, with the last error.") }),
+            "Controller is a control loop of the server that you ask, or one beside it. It is computed, not stored.",
+            json!({ "status": anything("Whether the controller works in this server, its queue, its attempts and writes since the start, the objects that wait for something else, and the objects whose attempts fail, with the last error. For a controller that runs beside the server, `remote` names the holder of its lease.") }),
         ),
     ];
     kinds.extend(root_only.map(|mut kind| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krm::crd::{self, SHAPE};
 use krm::field::FieldError;
-use krm::kind::{Kind, RawChange, Scope, Subresource};
+use krm::kind::{Kind, MetadataChecks, RawChange, Scope, Subresource};
 use krm::object::Object;
 use krm::shape::{Outline, Published};
 use krm::table::{Column, Columns};
@@ -88,11 +88,13 @@ pub fn kind() -> Kind {
     if let Some(published) = &mut kind.versions[0].published {
         name_open_types(published);
     }
+    kind.buckets.push((crate::definitions::OF_GROUP, Arc::new(group_of)));
     kind.names.short = vec!["crd".into(), "crds".into()];
     kind.names.categories = vec!["api-extensions".into()];
     kind.generations = true;
     // HyperShift's definitions say `feature-gate.release.openshift.io/: "true"`.
     kind.bare_annotations = true;
+    kind.metadata_checks = MetadataChecks::CUSTOM;
     kind.unconditional_update = false;
     kind.versions[0].subresources = vec![Subresource::Status];
     kind.versions[0].columns = Columns::new(vec![Column::name(), columns::created()]);
@@ -105,6 +107,10 @@ pub fn kind() -> Kind {
 }
 
 /// Values in schemas that may be of several types are types of their own.
+fn group_of(definition: &Object) -> Vec<String> {
+    definition.at("spec.group").and_then(serde_json::Value::as_str).map(str::to_owned).into_iter().collect()
+}
+
 fn name_open_types(published: &mut Published) {
     const OPEN: [(&str, &str, &str); 7] = [
         ("/default", "JSON", "JSON is any value."),

@@ -1,6 +1,6 @@
 //! Declaration of Kubernetes' kinds: a Go type and what that does not express.
 
-use krm::kind::{History, Kind, Scope, Version};
+use krm::kind::{History, Kind, MetadataChecks, Scope, Version};
 use krm::object::Object;
 use krm::schema::Schema;
 use krm::shape::{Outline, Published, Shape, zero};
@@ -36,6 +36,7 @@ pub fn core(
     declared.strategic = true;
     declared.unconditional_update = true;
     declared.generations = false;
+    declared.metadata_checks = MetadataChecks::CORE;
     declared
 }
 

@@ -9,7 +9,7 @@ mod validate;
 use std::sync::Arc;
 use std::time::Duration;
 
-use krm::kind::{History, Kind, Scope};
+use krm::kind::{History, Kind, MetadataChecks, Scope};
 use krm::meta::OBJECT_META;
 use krm::names;
 use krm::object::Object;
@@ -102,6 +102,8 @@ pub fn kind() -> Kind {
     let mut kind = declare::core("", "Event", "events", Scope::Namespaced, &SHAPE, &outline);
     common(&mut kind);
     kind.name_rule = names::name_is_path_segment;
+    // Whoever reported before there was more to check may go on.
+    kind.metadata_checks = MetadataChecks::NONE;
     kind.versions[0].selectable = SELECTABLE.iter().map(ToString::to_string).collect();
     kind.selected = Some(Arc::new(|event, field| match field {
         "source" => {

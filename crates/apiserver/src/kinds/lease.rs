@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use krm::field::{FieldError, Path};
-use krm::kind::{History, Kind, RawChange, Scope};
+use krm::kind::{History, Kind, MetadataChecks, RawChange, Scope};
 use krm::meta::OBJECT_META;
 use krm::names;
 use krm::object::Object;
@@ -66,6 +66,7 @@ pub fn kind() -> Kind {
     kind.history = History::None;
     kind.unconditional_update = false;
     kind.create_on_update = true;
+    kind.metadata_checks = MetadataChecks::CUSTOM;
     kind.versions[0].columns = Columns::new(vec![
         Column::name(),
         column("Holder", ABOUT_HOLDER, |object, _| text(object, "/spec/holderIdentity").into()),

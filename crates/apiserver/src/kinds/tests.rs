@@ -6,6 +6,7 @@ mod recorded;
 use krm::kind::{Kind, RawChange};
 use krm::object::Object;
 use krm::selector::field_text;
+use krm::shape::Shape;
 use serde_json::{Value, json};
 
 use super::all;
@@ -100,7 +101,7 @@ fn each_kind_has_its_place_and_its_words() {
     for kind in all() {
         let version = &kind.versions[0];
         let about = format!("{} of {:?}", kind.names.kind, kind.group);
-        let is_ours = matches!(kind.group.as_str(), crate::transaction::GROUP | crate::planes::GROUP);
+        let is_ours = kind.group == crate::transaction::GROUP;
         let is_theirs = kind.strategic && version.layout.is_some() && !kind.blank.0.is_empty();
         assert!(is_ours != is_theirs, "{about}");
         let properties = version.openapi["properties"].as_object().expect("properties");
@@ -337,4 +338,57 @@ fn a_config_map_full_of_bad_keys_is_told_of_some() {
         (0..5000).map(|number| (format!("bad key {number}"), json!("x"))).collect();
     let errors = made(&kind("", "ConfigMap"), json!({"metadata": {"name": "c"}, "data": data})).unwrap_err();
     assert_eq!(errors.len(), 1000);
+}
+
+/// A value of a type with everything in it that the type has; nothing for a type within itself.
+fn full(shape: &Shape, within: &[&str]) -> Option<Value> {
+    Some(match shape {
+        Shape::Text(_) => json!("x"),
+        Shape::Integer(..) => json!(7),
+        Shape::Number => json!(1.5),
+        Shape::Flag => json!(true),
+        Shape::Bytes => json!("eA=="),
+        Shape::Time => json!("2026-01-01T00:00:00Z"),
+        Shape::MicroTime => json!("2026-01-01T00:00:00.000001Z"),
+        Shape::Map(_, of) => json!({ "k": full(of, within)? }),
+        Shape::List(_, of) => json!([full(of, within)?]),
+        Shape::Anything => json!({"a": 1}),
+        Shape::Own(decode) => {
+            let tried = [json!("eA=="), json!({}), json!(true)].into_iter();
+            tried.into_iter().find(|value| {
+                let mut read = value.clone();
+                decode(&mut read).is_ok() && read == *value
+            })?
+        }
+        Shape::Struct(of) if within.contains(&of.type_name) => return None,
+        Shape::Struct(of) => {
+            let within = [within, &[of.type_name]].concat();
+            let fields = of.fields.iter();
+            let fields =
+                fields.filter_map(|field| Some((field.name.to_owned(), full(&field.shape, &within)?)));
+            Value::Object(fields.collect())
+        }
+    })
+}
+
+#[test]
+fn every_field_of_every_kind_survives_the_way_through_protobuf() {
+    for kind in all() {
+        let Some(shape) = kind.shape else { continue };
+        let mut whole = full(shape, &[]).unwrap();
+        whole["apiVersion"] = kind.api_version("v1").into();
+        whole["kind"] = kind.names.kind.as_str().into();
+        // Metadata is that of all.
+        if let Some(fields) = whole["metadata"].as_object_mut() {
+            fields.retain(|field, _| field != "managedFields");
+        }
+        let conform =
+            |value: &mut Value| krm::shape::conform(value, shape, &krm::Path::ROOT, &mut Vec::new());
+        conform(&mut whole).unwrap();
+        let bytes =
+            krm::proto::encode(&whole).unwrap_or_else(|| panic!("{} has no message", kind.names.kind));
+        let mut read = Value::Object(krm::proto::decode(&bytes).unwrap().0);
+        conform(&mut read).unwrap();
+        assert_eq!(read, whole, "{}", kind.names.kind);
+    }
 }

@@ -253,14 +253,12 @@ fn a_change_of_one_kind_leaves_the_documents_of_the_others_alone() {
 fn the_index_of_a_project_leads_into_its_plane() {
     let catalog = Catalog::new([fixture("widgets")], 1);
     let made = Documents::default().0;
-    let index = made.v3_index(&catalog, &prefix(&Plane::project("p1")));
+    let index = made.v3_index(&catalog, "/tenants/p1");
     let index: Value = serde_json::from_slice(&index.bytes).unwrap();
     let hash = &made.v3(&catalog, "apis/golden.example.com/v1").unwrap().hash;
     assert_eq!(
         index["paths"]["apis/golden.example.com/v1"]["serverRelativeURL"],
-        format!(
-            "/apis/resourcemanager.miloapis.com/v1alpha1/projects/p1/control-plane/openapi/v3/apis/golden.example.com/v1?hash={hash}"
-        )
+        format!("/tenants/p1/openapi/v3/apis/golden.example.com/v1?hash={hash}")
     );
     assert!(index["paths"]["version"].is_object());
 }

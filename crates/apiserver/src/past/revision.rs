@@ -94,6 +94,7 @@ impl<'a> Revision<'a> {
 /// A state of an object as it is stored, read. Tokens stand for values that the caller may not see.
 pub fn read(call: &Call, key: &Key, entry: &Entry) -> Result<Value, Status> {
     let object = crate::encode::read(&call.api.reveal(key, entry)?)?;
+    let object = call.api.kinds().in_storage_version(key, object);
     Ok(call.covered(key, entry.version().get(), object).into_value())
 }
 

@@ -157,7 +157,7 @@ pub fn propose(
         new.set_meta(field, back.get("metadata").and_then(|metadata| metadata.get(field)).cloned());
     }
     ownership::on_return(call, &old, &mut new, past, options);
-    finish(call, options, (entry, old), new)
+    finish(call, view, options, (entry, old), new)
 }
 
 fn fields(value: &Value) -> impl Iterator<Item = &str> {
@@ -214,7 +214,7 @@ impl TakenBack {
         if !changed_again.is_empty() {
             return Err(conflict(call, &changed_again));
         }
-        finish(call, options, (entry, old), new)
+        finish(call, view, options, (entry, old), new)
     }
 
     fn take_from(&self, object: &mut Value, changed_again: &mut Vec<String>) {
@@ -274,6 +274,7 @@ fn is_wanted(path: &[Step]) -> bool {
 
 fn finish(
     call: &Call,
+    view: &mut View,
     options: &WriteOptions,
     found: (std::sync::Arc<store::Entry>, Object),
     new: Object,
@@ -282,5 +283,5 @@ fn finish(
     let (new, dropped) = admit::shape(call, new).map_err(|why| admit::unfit(call, &why))?;
     let mut warnings = Vec::new();
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
-    update::begin(call, options, found, new, "undo", warnings)
+    update::begin(call, view, options, found, new, "undo", warnings)
 }

@@ -2,18 +2,18 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use http::header::{ACCEPT, HeaderValue, USER_AGENT};
 use http::{Request, Uri};
 use krm::status::Status;
 
 use super::RequestContext;
-use crate::audit::{AuditLog, Record, Stage};
-use crate::limits::Ticket;
-use crate::metrics::{Labels, Metrics};
+use crate::answer::{self, Answer};
+use crate::audit::Record;
+use crate::metrics::Labels;
 use crate::request::accept::Accept;
 use crate::request::query::Query;
+use crate::route::grpc;
 
 /// What is remembered of a request while it is answered.
 #[derive(Default)]
@@ -22,32 +22,13 @@ pub(super) struct Noted {
     pub(super) from: Option<SocketAddr>,
     pub(super) labels: Labels,
     pub(super) user: Arc<str>,
-    pub(super) is_watch: bool,
+    /// Whether its end is counted and written down by what lasts as long as its answer.
+    pub(super) is_lasting: bool,
     pub(super) dry_run: bool,
     pub(super) record: Option<Record>,
     pub(super) failure: Option<Status>,
     /// Whether values of Secrets are in the answer, for the audit log.
     pub(super) values: Option<&'static str>,
-}
-
-/// Lives as long as the stream of a watch.
-pub(super) struct EndOfWatch {
-    pub(super) _ticket: Ticket,
-    pub(super) note: Option<(Arc<AuditLog>, Record)>,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) labels: Labels,
-}
-
-impl Drop for EndOfWatch {
-    fn drop(&mut self) {
-        self.metrics.watching(&self.labels, false);
-        if let Some((log, mut record)) = self.note.take() {
-            record.answered(200, None);
-            if let Some(event) = record.event(Stage::ResponseComplete, SystemTime::now()) {
-                log.write_now(event);
-            }
-        }
-    }
 }
 
 impl Noted {
@@ -70,7 +51,6 @@ impl Noted {
         };
         self.dry_run = !known.query.all("dryRun").is_empty();
         self.user = known.who.user.clone();
-        self.is_watch = known.is_watch();
     }
 }
 
@@ -80,15 +60,29 @@ pub(super) struct AcceptHeaders {
     accept: Option<HeaderValue>,
     agent: Option<HeaderValue>,
     uri: Uri,
+    is_grpc: bool,
 }
 
 impl AcceptHeaders {
     pub(super) fn of<B>(request: &Request<B>) -> AcceptHeaders {
         let header = |name| request.headers().get(name).cloned();
-        AcceptHeaders { accept: header(ACCEPT), agent: header(USER_AGENT), uri: request.uri().clone() }
+        AcceptHeaders {
+            accept: header(ACCEPT),
+            agent: header(USER_AGENT),
+            uri: request.uri().clone(),
+            is_grpc: grpc::is_call(request.headers()),
+        }
     }
 
-    pub(super) fn form(self) -> Accept {
+    /// A failure, in the form that was asked for.
+    pub(super) fn failure(self, status: &Status) -> Answer {
+        match self.is_grpc {
+            true => grpc::failure(status),
+            false => answer::failure_as(&self.form(), status),
+        }
+    }
+
+    fn form(self) -> Accept {
         let said = [(ACCEPT, self.accept), (USER_AGENT, self.agent)];
         let headers = said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let form = Accept::negotiate(&headers, false).unwrap_or_default();

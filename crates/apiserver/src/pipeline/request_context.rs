@@ -4,20 +4,27 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Method};
 
+use store::Uid;
+
 use crate::api::Api;
 use crate::authz::{Attributes, Only};
 use crate::handle::verb::Verb;
 use crate::identity::Identity;
 use crate::plane::Plane;
+use crate::read::all_planes;
 use crate::request::body;
 use crate::request::path::Route;
 use crate::request::query::Query;
+use crate::route::Requirement;
+use crate::route::table::Claimed;
 use crate::secrets;
 
 /// A request with its user, plane and route.
 pub struct RequestContext {
     /// The plane it is for.
     pub plane: Plane,
+    /// The life of the project whose plane it is; nothing in the root.
+    pub project: Option<Uid>,
     /// Where it goes.
     pub route: Route,
     /// Who makes it.
@@ -36,6 +43,8 @@ pub struct RequestContext {
     pub headers: HeaderMap,
     /// The path, below the plane's.
     pub path: String,
+    /// The route of a module that answers it, if one does.
+    pub(crate) claimed: Option<Claimed>,
 }
 
 impl RequestContext {
@@ -55,8 +64,16 @@ impl RequestContext {
         kind.is_some_and(|kind| secrets::is_secret(kind))
     }
 
+    /// What the caller of a route needs, where the path does not say it.
+    pub(super) fn requirement(&self) -> Option<&Requirement> {
+        Some(&self.claimed.as_ref()?.access.as_ref()?.requirement)
+    }
+
     /// What the request wants to do, as authorization sees it.
     pub fn attributes(&self) -> Attributes<'_> {
+        if let Some(Requirement::Resource(attributes)) = self.requirement() {
+            return attributes.borrowed();
+        }
         let Route::Resource(target) = &self.route else {
             let verb = match self.method.as_str() {
                 "GET" => "get",
@@ -101,7 +118,20 @@ impl RequestContext {
         }
     }
 
+    /// Whether it asks for the objects of all planes.
+    pub(super) fn is_in_all_planes(&self) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let is_collection = target.name.is_empty() && target.subresource.is_empty();
+        let reads = matches!(self.method, Method::GET | Method::HEAD);
+        is_collection && reads && self.query.flag(all_planes::PARAMETER).unwrap_or(false)
+    }
+
     /// Whether it goes on until it is ended.
+    pub(super) fn is_long_running(&self) -> bool {
+        self.is_watch() || self.claimed.as_ref().is_some_and(|claimed| claimed.rules.is_long_running)
+    }
+
+    /// Whether it asks for changes as they happen.
     pub fn is_watch(&self) -> bool {
         let Route::Resource(target) = &self.route else { return false };
         let asks = target.is_watch || (target.name.is_empty() && self.query.flag("watch").unwrap_or(false));

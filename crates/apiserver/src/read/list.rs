@@ -5,6 +5,7 @@ use std::sync::Arc;
 use krm::status::Status;
 use store::{Entry, Key, Revision, Snapshot};
 
+use super::all_planes;
 use super::get::{no_older_than, not_both, parse_version, too_far_ahead};
 use super::resume::Resume;
 use crate::api::store_failure;
@@ -35,8 +36,15 @@ pub async fn list(call: &Call, options: &ListOptions) -> Result<Listed, Status> 
     // What is asked for from memory is given whole.
     let is_from_memory = options.resource_version == "0";
     let limit = usize::try_from(options.limit).ok().filter(|limit| *limit > 0 && !is_from_memory);
-    let everything = selection.is_everything() && call.only.is_none();
+    let everything = selection.is_everything() && call.only.is_none() && !call.all_planes;
     let (items, remaining) = match everything {
+        false if call.all_planes => {
+            let most = limit.map_or(usize::MAX, |limit| limit + 1);
+            let mut items = all_planes::find(call, &selection, &place.snapshot, (place.after.as_ref(), most));
+            let more = items.len().saturating_sub(limit.unwrap_or(usize::MAX));
+            items.truncate(limit.unwrap_or(usize::MAX));
+            (items, more)
+        }
         true => page(&place, &prefix, limit),
         false if conversion::is_needed(call) => converted(call, &selection, &place, &prefix, limit).await?,
         false if call.only.is_some() => {
@@ -156,7 +164,7 @@ pub fn find_seen(
     prefix: &str,
     (after, limit): (Option<&Key>, usize),
 ) -> Vec<(Key, Arc<Entry>)> {
-    let singles = call.only.as_ref().filter(|only| only.namespaces.is_empty() && selection.is_everything());
+    let singles = call.only.as_ref().filter(|only| only.is_of_single_objects() && selection.is_everything());
     if let Some(only) = singles {
         let here = |namespace: &str| call.namespace.is_empty() || namespace == call.namespace;
         let named = only.objects.iter().filter(|(namespace, _)| here(namespace));

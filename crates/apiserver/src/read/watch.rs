@@ -12,6 +12,7 @@ use store::{Entry, Event, Key, Snapshot, Version, Watch};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::all_planes;
 use super::get::{no_older_than, parse_version};
 use super::list::find_seen;
 use super::shown::Which;
@@ -27,6 +28,8 @@ use crate::select::Selection;
 const PIECE: usize = 64 << 10;
 /// How often a quiet watch says how far it has come.
 const BOOKMARKS: Duration = Duration::from_secs(60);
+/// How long before its end it says so once more.
+const BEFORE_THE_END: Duration = Duration::from_secs(2);
 /// Watches that don't say how long they last end after this, and at most twice it.
 const LASTS: Duration = Duration::from_secs(1800);
 
@@ -41,6 +44,8 @@ pub struct Opened {
     /// Whether the end of what was there is told.
     marks_initial: bool,
     bookmarks: bool,
+    /// Where it began. Who has come no further need not be told.
+    from: Version,
     ends: Instant,
     with_columns: bool,
 }
@@ -62,7 +67,7 @@ pub async fn open(
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds.unsigned_abs()),
         // A time before now: it is over before it begins.
         Some(seconds) if seconds < 0 => Duration::ZERO,
-        _ => LASTS + LASTS.mul_f64(f64::from(super::resume::random::<1>()[0]) / 256.0),
+        _ => LASTS + LASTS.mul_f64(f64::from(call.api.random::<1>()[0]) / 256.0),
     };
     Ok(Ok(Opened {
         call: call.clone(),
@@ -70,11 +75,25 @@ pub async fn open(
         selection,
         watch,
         initial,
-        marks_initial: options.initial_events == Some(true) && options.bookmarks,
+        marks_initial: options.bookmarks && begins_with_all(options),
         bookmarks: options.bookmarks,
+        from,
         ends: Instant::now() + lasts,
         with_columns: true,
     }))
+}
+
+/// Whether what is there is told first, and its end with it: as asked, or as ever where no version is named.
+fn begins_with_all(options: &ListOptions) -> bool {
+    let names_none = matches!(options.resource_version.as_str(), "" | "0");
+    options.initial_events.unwrap_or(names_none && options.version_match.is_empty())
+}
+
+/// When the next bookmark is due: after a while, but before the watch ends.
+fn next_bookmark(ends: Instant) -> Option<Instant> {
+    let now = Instant::now();
+    let last = ends.checked_sub(BEFORE_THE_END)?;
+    (last > now).then(|| last.min(now + BOOKMARKS))
 }
 
 /// The version to follow from, and what is told before.
@@ -114,14 +133,14 @@ impl Opened {
         if self.tell_initial(&lines).await.is_none() {
             return;
         }
-        let mut standings = self.call.api.followers().rights.standings();
-        // Whoever went while it was opened is not followed either.
-        standings.mark_changed();
-        let mut bookmark = tokio::time::interval_at(Instant::now() + BOOKMARKS, BOOKMARKS);
+        let mut rights = self.call.api.followers().rights.changes();
+        // Whoever lost them while it was opened is not followed either.
+        rights.mark_changed();
+        let mut bookmark = next_bookmark(self.ends).filter(|_| self.bookmarks);
         loop {
             let batch = tokio::select! {
                 biased;
-                Ok(()) = standings.changed() => {
+                Ok(()) = rights.changed() => {
                     if let Err(refused) = self.call.may_watch() {
                         let _ = lines.send(error_line(&refused)).await;
                         return;
@@ -131,9 +150,10 @@ impl Opened {
                 batch = self.watch.next() => batch,
                 () = tokio::time::sleep_until(self.ends) => return,
                 () = lines.closed() => return,
-                _ = bookmark.tick(), if self.bookmarks => {
-                    let line = self.bookmark(self.watch.position(), false);
-                    if lines.send(line).await.is_err() {
+                () = tokio::time::sleep_until(bookmark.unwrap_or(self.ends)), if bookmark.is_some() => {
+                    bookmark = next_bookmark(self.ends);
+                    let version = self.watch.position();
+                    if version > self.from && lines.send(self.bookmark(version, false)).await.is_err() {
                         return;
                     }
                     continue;
@@ -194,6 +214,7 @@ impl Opened {
     /// Waits for room in the stream, no longer than the watch lasts.
     async fn send(&self, chunk: Bytes, lines: &mpsc::Sender<Bytes>) -> Option<()> {
         tokio::select! {
+            biased;
             sent = lines.send(chunk) => sent.ok(),
             () = tokio::time::sleep_until(self.ends) => None,
         }
@@ -204,7 +225,10 @@ impl Opened {
         let (everything, is_converted) = (Selection::default(), conversion::is_needed(&self.call));
         // What is stored does not tell whether an object is meant that a webhook makes another of.
         let narrowed = if is_converted { &everything } else { &self.selection };
-        let mut found = find_seen(&self.call, narrowed, &snapshot, &self.call.prefix(), (None, usize::MAX));
+        let mut found = match self.call.all_planes {
+            true => all_planes::find(&self.call, narrowed, &snapshot, (None, usize::MAX)),
+            false => find_seen(&self.call, narrowed, &snapshot, &self.call.prefix(), (None, usize::MAX)),
+        };
         self.convert(&found, lines).await?;
         if is_converted {
             found.retain(|(key, entry)| self.means(key, entry));
@@ -246,7 +270,7 @@ impl Opened {
         let call = self.call.clone();
         let presenter = Presenter::of(&call);
         let key = event.key();
-        if !call.sees_now(key) {
+        if !call.sees_now(key) || (call.all_planes && !all_planes::has(&call, key)) {
             return;
         }
         let meant = |entry: Option<&Arc<Entry>>| entry.is_some_and(|entry| self.means(key, entry));
@@ -264,7 +288,7 @@ impl Opened {
                 .map(|object| Bytes::from(whole(&restamped(object, after.version())))),
             _ => {
                 let shown = event.shown();
-                match call.redacts || presenter.is_as_stored(shown.version().get()) {
+                match call.redacts || call.all_planes || presenter.is_as_stored(shown.version().get()) {
                     true => presenter.bytes(key, shown),
                     false => {
                         let which = Which::converted(&call, shown.version());
@@ -275,7 +299,8 @@ impl Opened {
         };
         // One that left the selection is told as it was, which is not what its version has.
         let left = what == "DELETED" && event.after().is_some();
-        let object = (!left).then(|| event.shown().version());
+        // What says which plane it is in is not what others are shown.
+        let object = (!left && !call.all_planes).then(|| event.shown().version());
         match bytes {
             Ok(bytes) => self.line(chunk, what, &bytes, object),
             Err(error) => tracing::error!(%key, %error, "failed to encode a watch event; it is not sent"),

@@ -2,10 +2,7 @@
 
 use krm::status::Status;
 
-use crate::plane::Plane;
-
-/// Where the control plane of a project is found.
-const PROJECTS: [&str; 4] = ["apis", "resourcemanager.miloapis.com", "v1alpha1", "projects"];
+use crate::plane::{Plane, PlaneKind};
 
 /// What a path is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +58,8 @@ pub struct Target {
     pub is_watch: bool,
 }
 
-/// Takes a path apart; `None` when it is not made of clean segments.
-pub fn parse(path: &str) -> Result<Option<(Plane, Route)>, Status> {
+/// The decoded segments of a path; `None` when they are not clean.
+pub fn segments(path: &str) -> Result<Option<Vec<String>>, Status> {
     let Some(path) = path.strip_prefix('/') else { return Ok(None) };
     let trimmed = path.strip_suffix('/').unwrap_or(path);
     let mut segments = Vec::new();
@@ -80,14 +77,15 @@ pub fn parse(path: &str) -> Result<Option<(Plane, Route)>, Status> {
         }
         segments.push(segment);
     }
-    let (plane, segments) = match segments.as_slice() {
-        [a, b, c, d, project, mark, rest @ ..]
-            if [a, b, c, d].map(String::as_str) == PROJECTS && mark == "control-plane" =>
-        {
-            (Plane::project(project), rest)
-        }
-        all => (Plane::root(), all),
-    };
+    Ok(Some(segments))
+}
+
+/// Takes a path apart; `None` when it is not made of clean segments. `planes` is the kind whose objects have control planes.
+pub fn parse(path: &str, planes: Option<&PlaneKind>) -> Result<Option<(Plane, Route)>, Status> {
+    let Some(segments) = segments(path)? else { return Ok(None) };
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let inside = planes.and_then(|planes| planes.of_path(&segments));
+    let (plane, segments) = inside.unwrap_or((Plane::root(), &segments));
     Ok(Some((plane, route(segments, path))))
 }
 
@@ -170,8 +168,16 @@ pub fn decode_bytes(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
+    const TENANTS: PlaneKind = PlaneKind {
+        group: "tenants.example.com",
+        version: "v1",
+        kind: "Tenant",
+        plural: "tenants",
+        context: ["example.com/group", "example.com/kind", "example.com/name"],
+    };
+
     fn target(path: &str) -> (Plane, Target) {
-        match parse(path).unwrap().unwrap() {
+        match parse(path, Some(&TENANTS)).unwrap().unwrap() {
             (plane, Route::Resource(target)) => (plane, target),
             other => panic!("{path} is {other:?}"),
         }
@@ -207,19 +213,19 @@ mod tests {
 
     #[test]
     fn a_project_has_all_paths_again() {
-        let (plane, one) = target(
-            "/apis/resourcemanager.miloapis.com/v1alpha1/projects/p1/control-plane/api/v1/namespaces/n",
-        );
+        let path = "/apis/tenants.example.com/v1/tenants/p1/control-plane/api/v1/namespaces/n";
+        assert_eq!(path, format!("{}/api/v1/namespaces/n", TENANTS.path(&Plane::project("p1"))));
+        let (plane, one) = target(path);
         assert_eq!(plane, Plane::project("p1"));
         assert_eq!(one.name, "n");
     }
 
     #[test]
     fn a_path_is_taken_as_it_is() {
-        assert_eq!(parse("//api/v1"), Ok(None));
-        assert_eq!(parse("/api/v1/../v1"), Ok(None));
-        assert!(parse("/api/v1/namespaces/%2e%2e").is_err());
-        assert!(parse("/api/v1/namespaces/%ff").is_err());
-        assert_eq!(parse("/readyz/").unwrap().unwrap().1, Route::Other("readyz/".into()));
+        assert_eq!(parse("//api/v1", None), Ok(None));
+        assert_eq!(parse("/api/v1/../v1", None), Ok(None));
+        assert!(parse("/api/v1/namespaces/%2e%2e", None).is_err());
+        assert!(parse("/api/v1/namespaces/%ff", None).is_err());
+        assert_eq!(parse("/readyz/", None).unwrap().unwrap().1, Route::Other("readyz/".into()));
     }
 }

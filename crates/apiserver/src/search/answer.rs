@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use krm::Object;
-use krm::kind::Kind;
+use krm::kind::{History, Kind};
 use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Key, Snapshot};
@@ -37,19 +37,24 @@ pub async fn answer(call: &Call, accept: &Accept, query: &Query) -> Result<Answe
         }
     };
     let snapshot = present(call).await?;
-    let mut found = Finder::new(call, query).find(&snapshot, &wanted);
+    let mut finder = Finder::new(call, query);
+    let mut found = finder.find(&snapshot, &wanted);
+    let is_incomplete = !wanted.is_empty() && !finder.may_see_all();
     let truncated = found.len() > limit;
     found.truncate(limit);
     let items: Vec<Value> =
         found.iter().filter_map(|(key, kind)| told(call, &snapshot, key, kind, &wanted)).collect();
     let metadata = json!({ "resourceVersion": snapshot.version().to_string() });
-    let whole = match accept.form {
+    let mut whole = match accept.form {
         Form::Table => table(accept, &items, &metadata),
         _ => json!({
             "apiVersion": crate::transaction::API_VERSION, "kind": "SearchResultList",
             "metadata": metadata, "truncated": truncated, "items": items,
         }),
     };
+    if is_incomplete {
+        whole["incomplete"] = true.into();
+    }
     Ok(answer::object::value(accept, 200, &whole))
 }
 
@@ -99,6 +104,26 @@ impl<'a> Finder<'a> {
         named && self.namespace.is_none_or(|namespace| namespace == parts.namespace)
     }
 
+    /// Whether every object that is searched for may be seen, there or not. What was found does not matter: whoever heard that
+    /// something is withheld for one word and not for another could guess what it says.
+    fn may_see_all(&self) -> bool {
+        let is_searched = |kind: &&Arc<Kind>| {
+            let (group, plural) = (kind.group.as_str(), kind.names.plural.as_str());
+            let namespace = self.namespace.unwrap_or_default();
+            let parts = Parts { plane: self.call.plane.as_str(), group, plural, namespace, name: "" };
+            kind.history != History::None && kind.mirror.is_none() && self.is_asked_for(kind, &parts)
+        };
+        let rights = &self.call.api.followers().rights;
+        self.call.catalog.all().filter(is_searched).all(|kind| {
+            let namespace = if kind.is_namespaced() { self.namespace.unwrap_or_default() } else { "" };
+            let all = |verb: &str| {
+                let what = Attributes::resource(verb, &kind.group, &kind.names.plural);
+                rights.extent(&self.call.plane, &self.call.who, &what.in_namespace(namespace)).is_whole()
+            };
+            all("list") || all("get")
+        })
+    }
+
     fn may_see(&mut self, parts: &Parts<'_>) -> bool {
         let rights = &self.call.api.followers().rights;
         let ask = |verb: &str, name: &str| {
@@ -129,6 +154,7 @@ fn rank(name: &str, wanted: &[Term]) -> u8 {
 fn told(call: &Call, snapshot: &Snapshot, key: &Key, kind: &Kind, wanted: &[Term]) -> Option<Value> {
     let entry = snapshot.get(key)?;
     let object = encode::read(&call.api.reveal(key, entry).ok()?).ok()?;
+    let object = call.api.kinds().in_storage_version(key, object);
     let parts = keys::parts(key)?;
     let version = kind.versions.iter().find(|version| version.served)?;
     Some(json!({

@@ -73,7 +73,13 @@ pub fn identity_of(certificate: &[u8]) -> Option<Identity> {
     let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
     let fingerprint: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let extra = [(CREDENTIAL_ID.to_owned(), vec![format!("X509SHA256={fingerprint}")])];
-    Some(Identity { user, uid, groups: texts(&OID_X509_ORGANIZATION_NAME), extra: extra.into() })
+    Some(Identity {
+        user,
+        uid,
+        groups: texts(&OID_X509_ORGANIZATION_NAME),
+        extra: extra.into(),
+        compiled_role: None,
+    })
 }
 
 fn ends(certificate: &[u8]) -> Option<SystemTime> {

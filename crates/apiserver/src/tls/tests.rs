@@ -185,3 +185,16 @@ fn every_organization_is_a_group_and_the_last_name_is_the_user() {
     assert_eq!(&*identity.user, "ann");
     assert_eq!(identity.groups, ["staff".into(), "ops".into()]);
 }
+
+#[test]
+fn a_certificate_and_its_key_are_read_from_pem() {
+    let made = rcgen::generate_simple_self_signed(["nodes.example.com".to_owned()]).unwrap();
+    let other = rcgen::KeyPair::generate().unwrap();
+    let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let tls = ServerTls::of_pem(chain.as_bytes(), key.as_bytes()).unwrap();
+    assert_eq!(tls.peer(None), Peer::Unknown);
+    let refused = |chain: &str, key: &str| ServerTls::of_pem(chain.as_bytes(), key.as_bytes()).unwrap_err();
+    assert!(matches!(refused(&chain, &other.serialize_pem()), TlsError::Pair(_)));
+    assert!(matches!(refused(&chain, &chain), TlsError::Pem(_)));
+    assert!(matches!(refused("", &key), TlsError::Pair(_)));
+}

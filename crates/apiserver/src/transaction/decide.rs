@@ -44,6 +44,10 @@ pub struct Done {
 }
 
 impl Done {
+    fn without_object(result: &'static str) -> Done {
+        Done { result, before: None, after: None, secret: false, warnings: Vec::new(), key: None }
+    }
+
     /// The object as it is then, if it is there.
     pub fn object(&self) -> Option<&Object> {
         match self.result {
@@ -99,15 +103,26 @@ struct Step<'a> {
 enum Change {
     Write(Box<Proposal>),
     Delete(Box<Deletion>),
+    /// What is to be deleted is gone already, and that is fine.
+    Gone,
+    /// A record, which is no object.
+    Record,
 }
 
 impl<'a> Step<'a> {
     fn land(item: &'a Item, view: &mut View) -> Result<(Step<'a>, Done), Status> {
         let (call, doing) = item.doing.as_ref().map_err(Clone::clone)?;
+        if let Doing::Record(record) = doing {
+            let result = if record.put(view) { "configured" } else { "unchanged" };
+            return Ok((Step { call, change: Change::Record }, Done::without_object(result)));
+        }
         let change = propose(item, call, doing, view)?;
         let fate = match &change {
             Change::Write(proposal) => proposal.land(call, view)?,
             Change::Delete(deletion) => deletion.as_ref().clone().land(call, view)?,
+            Change::Gone | Change::Record => {
+                return Ok((Step { call, change }, Done::without_object("unchanged")));
+            }
         };
         let is_deletion = matches!(change, Change::Delete(_));
         let (result, after) = match fate {
@@ -135,6 +150,7 @@ impl<'a> Step<'a> {
                 Ok(std::mem::take(&mut proposal.warnings))
             }
             Change::Delete(deletion) => deletion.check(self.call, view).map(|()| Vec::new()),
+            Change::Gone | Change::Record => Ok(Vec::new()),
         }
     }
 
@@ -143,6 +159,7 @@ impl<'a> Step<'a> {
         match &mut self.change {
             Change::Write(proposal) => proposal.old.take(),
             Change::Delete(deletion) => Some(std::mem::take(&mut deletion.old)),
+            Change::Gone | Change::Record => None,
         }
     }
 }
@@ -158,6 +175,12 @@ fn propose(item: &Item, call: &Call, doing: &Doing, view: &mut View) -> Result<C
             let (object, warnings) = shaped(item, call, object)?;
             update::propose(call, view, options, object, warnings)?
         }
+        Doing::UpdateWhole(object) => {
+            let (object, warnings) = shaped(item, call, object)?;
+            update::propose_whole(call, view, options, object, warnings)?
+        }
+        Doing::Event(event) => event.propose(call, view, options)?,
+        Doing::Record(_) => return Ok(Change::Record),
         Doing::Patch(patch) => {
             let proposal = patch::propose(call, view, options, patch)?;
             if proposal.old.is_none() && matches!(**patch, Patch::Apply(..)) {
@@ -169,7 +192,10 @@ fn propose(item: &Item, call: &Call, doing: &Doing, view: &mut View) -> Result<C
         Doing::Restore(state) => restore::propose(call, view, options, state)?,
         Doing::TakeBack(changes) => undo::TakenBack::propose_all(changes, call, view, options)?,
         Doing::Delete(options) => {
-            return delete::propose(call, view, options).map(|deletion| Change::Delete(Box::new(deletion)));
+            return match delete::propose(call, view, options) {
+                Err(status) if status.code == 404 && item.ignores_not_found => Ok(Change::Gone),
+                deletion => deletion.map(|deletion| Change::Delete(Box::new(deletion))),
+            };
         }
     };
     Ok(Change::Write(Box::new(proposal)))

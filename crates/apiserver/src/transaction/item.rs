@@ -9,11 +9,13 @@ use krm::kind::{Kind, split_api_version};
 use krm::status::Status;
 use serde_json::{Value, json};
 
+use super::event::ReportedEvent;
+use super::operations;
 use crate::call::Call;
+use crate::controllers::records::Record;
 use crate::handle::past;
 use crate::past::restore;
 use crate::past::undo::{Back, TakenBack};
-use crate::read::resume::random;
 use crate::request::query::{Query, WriteOptions};
 use crate::write::delete::DeleteOptions;
 use crate::write::patch::{Patch, Style};
@@ -38,6 +40,10 @@ pub enum Operation {
     Undo,
     /// It is made again.
     Restore,
+    /// Something happened to it, which an Event tells.
+    Event,
+    /// A controller records the external actions that it has begun for it.
+    RecordOperations,
 }
 
 impl Operation {
@@ -50,6 +56,8 @@ impl Operation {
             "delete" => Operation::Delete,
             "undo" => Operation::Undo,
             "restore" => Operation::Restore,
+            "event" => Operation::Event,
+            "recordOperations" => Operation::RecordOperations,
             _ => return None,
         })
     }
@@ -64,6 +72,8 @@ impl Operation {
             Operation::Delete => "delete",
             Operation::Undo => "undo",
             Operation::Restore => "restore",
+            Operation::Event => "event",
+            Operation::RecordOperations => "recordOperations",
         }
     }
 
@@ -74,6 +84,8 @@ impl Operation {
             Operation::Update | Operation::Undo => "update",
             Operation::Apply | Operation::Patch => "patch",
             Operation::Delete => "delete",
+            // What they are about is read; what they write has a permission of its own.
+            Operation::Event | Operation::RecordOperations => "get",
         }
     }
 }
@@ -99,6 +111,8 @@ pub enum Doing {
     Create(Object),
     /// One instead of another.
     Update(Object),
+    /// One instead of another, and its status.
+    UpdateWhole(Object),
     /// Changes, or an apply.
     Patch(Box<Patch>),
     /// It goes.
@@ -109,6 +123,10 @@ pub enum Doing {
     TakeBack(Vec<TakenBack>),
     /// A deleted object.
     Restore(Object),
+    /// An Event about an object.
+    Event(Box<ReportedEvent>),
+    /// A record of external actions.
+    Record(Record),
 }
 
 /// One item.
@@ -123,6 +141,8 @@ pub struct Item {
     pub doing: Result<(Arc<Call>, Doing), Status>,
     /// How it is written.
     pub options: WriteOptions,
+    /// Whether it may be deleted already.
+    pub ignores_not_found: bool,
 }
 
 impl Named {
@@ -159,7 +179,8 @@ pub async fn read_all(
         let text = value.get("operation").and_then(Value::as_str).unwrap_or_default();
         let operation = Operation::read(text).ok_or_else(|| {
             bad(format!(
-                "operation {text:?} must be one of create, update, apply, patch, delete, undo, restore"
+                "operation {text:?} must be one of create, update, apply, patch, delete, undo, restore, event, \
+                 recordOperations"
             ))
         })?;
         let place = ItemTarget::of(&value, operation).map_err(bad)?;
@@ -170,6 +191,13 @@ pub async fn read_all(
         }
         let doing = match place.find(call, operation) {
             Err(status) => Err(status),
+            Ok(one) if operation == Operation::Event => {
+                ReportedEvent::read(&one, &value).map_err(|why| bad(why.message))?
+            }
+            Ok(one) if operation == Operation::RecordOperations => {
+                let record = operations::read(&one, &value).map_err(|why| bad(why.message))?;
+                record.map(|record| (Arc::new(one), Doing::Record(record)))
+            }
             Ok(one) => {
                 named.resource.clone_from(&one.kind.names.plural);
                 named.namespace.clone_from(&one.namespace);
@@ -185,7 +213,8 @@ pub async fn read_all(
                 read(&one, &mut value, operation, &options).await.map(|doing| (Arc::new(one), doing))
             }
         };
-        items.push(Item { index, named, operation, doing, options });
+        let ignores_not_found = value["ignoreNotFound"] == true;
+        items.push(Item { index, named, operation, doing, options, ignores_not_found });
     }
     Ok(items)
 }
@@ -194,6 +223,8 @@ pub async fn read_all(
 struct ItemTarget {
     named: Named,
     subresource: String,
+    /// Whether an update is of the status, too.
+    with_status: bool,
     /// What a new name begins with.
     prefix: String,
 }
@@ -206,6 +237,10 @@ impl ItemTarget {
         let writes = matches!(operation, Operation::Update | Operation::Apply | Operation::Patch);
         if !matches!((subresource.as_str(), writes), ("", _) | ("status", true)) {
             return Err(format!("subresource {subresource:?} is not supported by this operation"));
+        }
+        let with_status = value.get("withStatus").and_then(Value::as_bool).unwrap_or(false);
+        if with_status && (operation != Operation::Update || !subresource.is_empty()) {
+            return Err("withStatus is for operation update without a subresource".to_owned());
         }
         let (object, target) = (value.get("object"), value.get("target"));
         let named = match (object, target) {
@@ -240,7 +275,7 @@ impl ItemTarget {
         if named.name.is_empty() && prefix.is_none() {
             return Err("name is required".to_owned());
         }
-        Ok(ItemTarget { prefix: prefix.unwrap_or_default().to_owned(), named, subresource })
+        Ok(ItemTarget { prefix: prefix.unwrap_or_default().to_owned(), named, subresource, with_status })
     }
 
     /// The call that this item would be by itself, if it may be made.
@@ -264,12 +299,15 @@ impl ItemTarget {
         let namespace = namespace_of(&kind, &self.named)?;
         let name = match self.prefix.is_empty() {
             true => self.named.name.clone(),
-            false => krm::names::generate_name(&self.prefix, random()),
+            false => krm::names::generate_name(&self.prefix, call.api.random()),
         };
         let mut one = call.about(kind, version, namespace, name);
         one.subresource.clone_from(&self.subresource);
         let named = if operation.verb() == "create" { "" } else { one.name.as_str() };
-        one.may(operation.verb(), named)?;
+        one.may_with(operation.verb(), &one.subresource, named)?;
+        if self.with_status {
+            one.may_with(operation.verb(), "status", named)?;
+        }
         Ok(one)
     }
 }
@@ -294,6 +332,7 @@ async fn read(
 ) -> Result<Doing, Status> {
     Ok(match operation {
         Operation::Create => Doing::Create(object(call, value)),
+        Operation::Update if value["withStatus"] == true => Doing::UpdateWhole(object(call, value)),
         Operation::Update => Doing::Update(object(call, value)),
         Operation::Apply => Doing::Patch(Box::new(Patch::Apply(object(call, value), Vec::new()))),
         Operation::Patch => {
@@ -311,6 +350,9 @@ async fn read(
         Operation::Undo => Doing::Undo(Back::find(call, &past::target(value)?).await?),
         Operation::Restore => {
             Doing::Restore(restore::find(call, past::text(value, "revision")?.as_deref()).await?)
+        }
+        Operation::Event | Operation::RecordOperations => {
+            return Err(Status::internal("an operation that is read elsewhere"));
         }
     })
 }

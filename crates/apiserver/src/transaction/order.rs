@@ -56,6 +56,8 @@ impl Ranks<'_> {
         });
         let targets: Vec<_> = targets.collect();
         let rank = targets.iter().map(|target| self.of(target, depth + 1) + 1).max().unwrap_or(1);
+        // What it mentions may be of any kind, so it comes after all that mention nothing.
+        let rank = if kind.mentions.is_empty() { rank } else { rank.max(DEEPEST + 2) };
         self.known.insert(name, rank);
         rank
     }

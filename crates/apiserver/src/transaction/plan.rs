@@ -15,8 +15,10 @@ use super::{Along, Spec, Work, report, run};
 use crate::api::store_failure;
 use crate::call::Call;
 use crate::encode;
+use crate::index;
 use crate::keys;
 use crate::later;
+use crate::plane::Plane;
 use crate::request::query::WriteOptions;
 use crate::write;
 
@@ -37,13 +39,21 @@ pub enum Guard {
 }
 
 impl Guard {
-    /// Everything that was read through a view.
-    pub fn all(view: &View) -> Vec<Guard> {
-        let guards = view.guards().iter().filter_map(|guard| match guard {
+    /// Everything of a plane that was read through a view. What was read of the root for a project is left out: whoever
+    /// reads the plan may not be allowed to see it. It is read and guarded again when the plan is applied.
+    pub fn all(view: &View, plane: &Plane) -> Vec<Guard> {
+        let here = |guard: &&store::Guard| match guard {
+            store::Guard::At { key, .. } | store::Guard::Exists(key) | store::Guard::Life { key, .. } => {
+                keys::parts(key).is_none_or(|parts| parts.plane == plane.as_str())
+            }
+            store::Guard::Bucket { term, .. } => index::is_of(plane, term),
+            store::Guard::Lease(_) => false,
+        };
+        let guards = view.guards().iter().filter(here).filter_map(|guard| match guard {
             store::Guard::At { key, version } => Some(Guard::At(key.clone(), *version)),
             store::Guard::Exists(key) => Some(Guard::Exists(key.clone())),
             store::Guard::Bucket { term, .. } => Some(Guard::Bucket(term.to_vec(), members(view, term))),
-            store::Guard::Lease(_) => None,
+            store::Guard::Life { .. } | store::Guard::Lease(_) => None,
         });
         guards.collect()
     }
@@ -67,6 +77,15 @@ impl Guard {
         match text("resourceVersion") {
             Some(version) => Some(Guard::At(key, version.parse().ok()?)),
             None => Some(Guard::Exists(key)),
+        }
+    }
+
+    /// Whether whoever makes a call may read what was read. Of a bucket that is not known: its members are many, and their
+    /// number may be none.
+    fn is_readable(&self, call: &Call) -> Option<bool> {
+        match self {
+            Guard::At(key, _) | Guard::Exists(key) => Some(may_read(call, key)),
+            Guard::Bucket(..) => None,
         }
     }
 
@@ -121,6 +140,24 @@ fn about(term: &[u8]) -> String {
         Some((_, rest)) => format!("content of {}", rest.replace('\0', " ")),
         None => "something".to_owned(),
     }
+}
+
+/// Leaves out of a plan what its rules read and whoever makes a call may not: its guards tell names and versions. With them go
+/// those of buckets, whose names may be made of the others'.
+pub fn leave_out_withheld(call: &Call, plan: &mut Object) {
+    let status = plan.0.get_mut("status").and_then(Value::as_object_mut);
+    let Some(status) = status else { return };
+    let Some(guards) = status.get_mut("guards").and_then(Value::as_array_mut) else { return };
+    let readable = |guard: &Value| Guard::from_json(guard).and_then(|guard| guard.is_readable(call));
+    if guards.iter().any(|guard| readable(guard) == Some(false)) {
+        guards.retain(|guard| readable(guard) == Some(true));
+        status.insert("incomplete".to_owned(), true.into());
+    }
+}
+
+/// Whether whoever makes a call may read the object of a key, in whichever plane it is.
+fn may_read(call: &Call, key: &Key) -> bool {
+    keys::parts(key).is_some_and(|parts| parts.plane == call.plane.as_str() && call.may_see(&parts.address()))
 }
 
 /// Makes a plan of what the object's spec asks for: the object that is to be kept.
@@ -221,22 +258,38 @@ fn unchanged_since(call: &Arc<Call>, mut plan: Object, version: Version) -> Resu
                 "the plan was applied or deleted concurrently",
             ));
         }
-        let mut causes = Vec::new();
+        let mut changed = Vec::new();
         for (index, guard) in guards.iter().enumerate() {
-            let changed = match guard {
+            let message = match guard {
                 Some(guard) => guard.changed(view),
                 None => Some("invalid guard".to_owned()),
             };
-            if let Some(message) = changed {
-                let field = format!("status.guards[{index}]");
-                causes.push(Cause { reason: "Stale".into(), message, field });
-            }
+            changed.extend(message.map(|message| (index, message)));
         }
+        let causes = causes(&call, &guards, changed);
         if !causes.is_empty() {
             return Err(stale(&call, causes));
         }
         write::put(&call, view, &applied, "apply", false)
     }))
+}
+
+/// What has changed, as whoever applies the plan is told: what they may not read is not named, nor how much of it there is.
+fn causes(call: &Call, guards: &[Option<Guard>], changed: Vec<(usize, String)>) -> Vec<Cause> {
+    let readable = |guard: &Option<Guard>| guard.as_ref().and_then(|guard| guard.is_readable(call));
+    let hides = !changed.is_empty() && guards.iter().any(|guard| readable(guard) == Some(false));
+    let all = changed.len();
+    let told = changed.into_iter().filter(|(index, _)| !hides || readable(&guards[*index]) == Some(true));
+    let field = |index: usize| match hides {
+        true => "status.guards".to_owned(),
+        false => format!("status.guards[{index}]"),
+    };
+    let cause = |message: String, field: String| Cause { reason: "Stale".into(), message, field };
+    let mut causes: Vec<Cause> = told.map(|(index, message)| cause(message, field(index))).collect();
+    if causes.len() < all {
+        causes.push(cause("something that you may not read has changed".to_owned(), field(0)));
+    }
+    causes
 }
 
 fn stale(call: &Call, causes: Vec<Cause>) -> Status {

@@ -232,7 +232,14 @@ impl Which {
         };
         let doing =
             one.may("get", &one.name).and_then(|()| one.may(verb, at)).map(|()| (Arc::new(one), doing));
-        Ok(Some(Item { index, named, operation, doing, options: self.options.clone() }))
+        Ok(Some(Item {
+            index,
+            named,
+            operation,
+            doing,
+            options: self.options.clone(),
+            ignores_not_found: false,
+        }))
     }
 
     /// The changes of an object that are taken back, newest first.

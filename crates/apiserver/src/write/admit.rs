@@ -3,12 +3,13 @@
 use krm::Object;
 use krm::field::{FieldError, Path};
 use krm::kind::{Address, Origin, RawChange, Refusal};
-use krm::status::{Cause, Status, Subject};
+use krm::status::{Cause, Status};
 use serde_json::Value;
 use store::View;
 
-use super::guarded::Guarded;
-use super::references;
+use super::guarded::{Guarded, Shown};
+use super::stored_change::StoredChange;
+use super::{references, refusals};
 use crate::authz::{Attributes, RBAC_GROUP, check_escalation};
 use crate::call::Call;
 use crate::keys;
@@ -83,6 +84,7 @@ pub fn shape(call: &Call, object: Object) -> Result<(Object, Vec<String>), Strin
     match call.kind.shape {
         Some(shape) => krm::shape::conform(&mut value, shape, &Path::ROOT, &mut unknown)?,
         None => {
+            krm::number::settle(&mut value);
             if let Some(metadata) = value.get_mut("metadata") {
                 krm::meta::coerce(metadata, &Path::of("metadata"), &mut unknown)?;
             }
@@ -105,6 +107,7 @@ pub fn shape_applied(call: &Call, object: Object) -> Result<(Object, Vec<String>
         return shape(call, object);
     }
     let mut value = object.into_value();
+    krm::number::settle(&mut value);
     let schema = &call.version().schema;
     let mut unknown = Vec::new();
     if let Some(metadata) = value.get_mut("metadata") {
@@ -171,49 +174,91 @@ pub fn check(
         let name = change.old.map_or("", Object::name);
         return Err(Status::forbidden(&call.kind.resource(), name, why));
     }
-    let Some(new) = change.new else { return rules(call, view, change) };
+    let converted = StoredChange::of(call, change);
+    // Of one that can't be converted only the schema of its own version has something to say.
+    let nothing = RawChange { old: None, new: None, subresource: change.subresource };
+    let (converted, unconvertible) = match converted {
+        Ok(converted) => (converted, None),
+        Err(status) => (None, Some(status)),
+    };
+    let stored = match (&converted, &unconvertible) {
+        (Some(converted), _) => converted.as_change(change.subresource),
+        (None, None) => *change,
+        (None, Some(_)) => nothing,
+    };
+    let Some(new) = change.new else { return rules(call, view, &stored) };
     let old = change.old.and_then(Object::metadata);
     let mut errors = metadata_faults(call, change, new);
-    errors.extend(type_faults(call, new));
-    if is_of_kubernetes(call) {
-        errors.extend(krm::meta::finalizer_faults(new.metadata(), &Path::of("metadata")));
-    } else {
+    let of_type = type_faults(call, new);
+    if !of_type.is_empty() {
+        // What is of another type is looked at no further; what every object has is checked apart from that on an update.
+        errors = if change.old.is_some() { common_faults(call, change, new) } else { Vec::new() };
+        errors.extend(of_type);
+        return Err(Status::invalid(&call.kind.subject_of(new.kind()), new.name(), &errors));
+    }
+    if call.kind.shape.is_none() {
         warnings.extend(krm::meta::finalizer_warnings(new.metadata(), old));
     }
-    warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(change)));
+    warnings.extend(call.kind.warnings.iter().flat_map(|warn| warn(&stored)));
     errors.extend(fields(call, change, warnings));
+    errors.extend(call.kind.validations.iter().flat_map(|validate| validate(&stored)));
     if call.subresource.is_empty() {
-        errors.extend(references::check(call, view, change));
+        errors.extend(references::check(call, view, &stored));
     }
-    nothing_is_given_away(call, change)?;
+    nothing_is_given_away(call, view, change)?;
+    if call.subresource.is_empty() {
+        references::may_refer(call, change)?;
+    }
     if !errors.is_empty() {
-        let subject = Subject::new(call.kind.group.clone(), new.kind());
-        return Err(Status::invalid(&subject, new.name(), &errors));
+        return Err(Status::invalid(&call.kind.subject_of(new.kind()), new.name(), &errors));
+    }
+    if let Some(status) = unconvertible {
+        return Err(status);
     }
     if call.subresource.is_empty() {
-        references::targets_exist(call, view, change)?;
+        references::targets_exist(call, view, &stored)?;
     }
-    rules(call, view, change)
+    rules(call, view, &stored)
 }
 
-/// Whether the kind's own code in Kubernetes looks at finalizers, and refuses plain ones instead of warning.
-fn is_of_kubernetes(call: &Call) -> bool {
-    call.kind.shape.is_some() && call.kind.group != "apiextensions.k8s.io"
-}
-
+/// What is wrong with metadata, as often as it is found: by what is checked of every object that changes, and by the code of
+/// its kind.
 fn metadata_faults(call: &Call, change: &RawChange<'_>, new: &Object) -> Vec<FieldError> {
-    let namespaced = call.kind.is_namespaced();
-    let path = Path::of("metadata");
-    let whole = without_bare_annotations(call, new);
-    let (new, old) = (whole.as_ref().unwrap_or(new).metadata(), change.old.and_then(Object::metadata));
+    let (checks, path) = (call.kind.metadata_checks, Path::of("metadata"));
+    let bare = without_bare_annotations(call, new);
+    let (metadata, old) = (bare.as_ref().unwrap_or(new).metadata(), change.old.and_then(Object::metadata));
+    let of_finalizers = || match checks.finalizers {
+        true => krm::meta::finalizer_faults(metadata, &path),
+        false => Vec::new(),
+    };
+    let whole = || {
+        let rule = call.kind.name_rule;
+        let mut errors = krm::meta::validate_create(metadata, call.kind.is_namespaced(), rule, &path);
+        errors.extend(of_finalizers());
+        errors
+    };
     if change.old.is_none() {
-        return krm::meta::validate_create(new, namespaced, call.kind.name_rule, &path);
+        return whole();
     }
+    let mut errors = common_faults(call, change, new);
+    if checks.whole_on_update && call.subresource.is_empty() {
+        errors.extend(whole());
+    }
+    if checks.changes {
+        errors.extend(krm::meta::validate_update(metadata, old, &path));
+        errors.extend(of_finalizers());
+    }
+    errors
+}
+
+/// What is checked of every object that changes.
+fn common_faults(call: &Call, change: &RawChange<'_>, new: &Object) -> Vec<FieldError> {
+    let path = Path::of("metadata");
+    let bare = without_bare_annotations(call, new);
+    let (metadata, old) = (bare.as_ref().unwrap_or(new).metadata(), change.old.and_then(Object::metadata));
     let rule = krm::names::name_is_path_segment;
-    let mut errors = krm::meta::validate_create(new, namespaced, rule, &path);
-    errors.extend(krm::meta::validate_update(new, old, &path));
-    // Kubernetes' kinds look at it once more themselves, and say so once more.
-    errors.extend(krm::meta::validate_update(new, old, &path));
+    let mut errors = krm::meta::validate_create(metadata, call.kind.is_namespaced(), rule, &path);
+    errors.extend(krm::meta::validate_update(metadata, old, &path));
     errors
 }
 
@@ -246,11 +291,11 @@ fn type_faults(call: &Call, new: &Object) -> Vec<FieldError> {
 }
 
 /// Nobody grants rights that they don't have.
-fn nothing_is_given_away(call: &Call, change: &RawChange<'_>) -> Result<(), Status> {
+fn nothing_is_given_away(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Status> {
     let Some(new) = change.new else { return Ok(()) };
     let rights = InPlane { api: &call.api, plane: &call.plane };
     for other in call.api.followers().rights.others() {
-        other.admits(&rights, call, change.old, new)?;
+        other.admits(&rights, call, view, change.old, new)?;
     }
     if call.kind.group != RBAC_GROUP {
         return Ok(());
@@ -297,9 +342,6 @@ fn fields(call: &Call, change: &RawChange<'_>, warnings: &mut Vec<String>) -> Ve
     if let Some(scale) = call.version().scale() {
         errors.extend(super::scale::faults(scale, new));
     }
-    for validate in &call.kind.validations {
-        errors.extend(validate(change));
-    }
     errors
 }
 
@@ -322,16 +364,24 @@ fn checked(call: &Call, object: &Object) -> Value {
 fn rules(call: &Call, view: &mut View, change: &RawChange<'_>) -> Result<(), Status> {
     let name = change.new.or(change.old).map_or("", Object::name);
     let newcomer = change.old.is_none().then(|| call.key_of(name).ok()).flatten();
-    let mut guarded = Guarded::new(view, &call.plane).making(newcomer);
+    let mut guarded = Guarded::of(view, call).making(newcomer);
+    let shown = guarded.shown();
     let mut view = krm::kind::View::new(&mut guarded);
+    let refusals: Vec<Refusal> =
+        call.kind.rules.iter().filter_map(|rule| rule(change, &mut view).err()).collect();
+    refused(call, name, refusals, &shown)
+}
+
+/// What a client is told when the code of a kind, which was shown these objects, says no.
+pub fn refused(call: &Call, name: &str, refusals: Vec<Refusal>, shown: &Shown) -> Result<(), Status> {
     let (mut errors, mut forbidden, mut conflicts) = (Vec::new(), Vec::new(), Vec::new());
-    for rule in &call.kind.rules {
-        match rule(change, &mut view) {
-            Ok(()) => {}
-            Err(Refusal::Invalid(found)) => errors.extend(found),
-            Err(Refusal::Forbidden(why)) => forbidden.push(why),
-            Err(Refusal::Conflict(why)) => conflicts.push(why),
-            Err(Refusal::Denied(why)) => return Err(denied(call, &why)),
+    let refusals = refusals::as_seen(call, name, refusals, shown);
+    for refusal in refusals {
+        match refusal {
+            Refusal::Invalid(found) => errors.extend(found),
+            Refusal::Forbidden(why) => forbidden.push(why),
+            Refusal::Conflict(why) => conflicts.push(why),
+            Refusal::Denied(why) => return Err(denied(call, &why)),
         }
     }
     if !forbidden.is_empty() {

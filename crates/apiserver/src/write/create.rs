@@ -5,10 +5,9 @@ use krm::status::Status;
 use serde_json::Value;
 use store::View;
 
-use super::{Decided, Fate, Proposal, admit, ownership, put};
+use super::{Decided, Fate, Proposal, admit, effects, ownership, put, stored_change};
 use crate::call::Call;
 use crate::planes;
-use crate::read::resume::random;
 use crate::request::query::WriteOptions;
 
 /// Names drawn for one object before giving up.
@@ -53,16 +52,16 @@ pub fn begin(
     warnings: Vec<String>,
 ) -> Result<Proposal, Status> {
     let draws = name(call, &mut object);
-    planes::takes_content(&call.api, &call.plane)?;
+    planes::takes_content(call, view)?;
     admit::namespace_takes_content(call, view, object.name())?;
     call.api.followers().population.has_room(call, object.name())?;
     if call.kind.shape.is_none() && call.version().has_status() {
         object.set("status", None);
     }
-    for prepare in &call.kind.prepare {
-        prepare(&mut object, None, &call.subresource);
+    stored_change::prepare(call, &mut object, None);
+    for other in call.api.followers().rights.others() {
+        other.prepare(call, view, &mut object);
     }
-    call.api.followers().rights.others().iter().for_each(|other| other.prepare(call, &mut object));
     Ok(Proposal { entry: None, old: None, new: object, verb, draws, warnings })
 }
 
@@ -75,6 +74,23 @@ pub fn land(
     verb: &'static str,
 ) -> Result<Fate, Status> {
     let mut object = super::to_storage(call, object)?;
+    draw(call, view, &mut object, draws)?;
+    // Two creations of one name must meet: the key is read, so that it guards the commit.
+    if view.get(&call.key_of(object.name())?).is_some() {
+        return Err(Status::already_exists(&call.kind.resource(), object.name()));
+    }
+    let effects = effects::decide(call, view, None, &mut object)?;
+    put(call, view, &object, verb, false)?;
+    effects.land(call, view)?;
+    if planes::is_project(call) {
+        planes::begin(call, view, &object)?;
+    }
+    accompany(call, view, &object)?;
+    Ok(Fate::Created(object))
+}
+
+/// Draws names until one is free.
+fn draw(call: &Call, view: &mut View, object: &mut Object, draws: usize) -> Result<(), Status> {
     for left in (0..draws).rev() {
         if !view.exists(&call.key_of(object.name())?) {
             break;
@@ -82,18 +98,9 @@ pub fn land(
         if left == 0 {
             return Err(Status::already_exists(&call.kind.resource(), object.name()));
         }
-        name_again(&mut object);
+        name_again(call, object);
     }
-    // Two creations of one name must meet: the key is read, so that it guards the commit.
-    if view.get(&call.key_of(object.name())?).is_some() {
-        return Err(Status::already_exists(&call.kind.resource(), object.name()));
-    }
-    put(call, view, &object, verb, false)?;
-    if planes::is_project(call) {
-        planes::begin(call, view, &object)?;
-    }
-    accompany(call, view, &object)?;
-    Ok(Fate::Created(object))
+    Ok(())
 }
 
 /// Makes what comes along with a new object, unless it is there.
@@ -118,7 +125,7 @@ fn accompany(call: &Call, view: &mut View, object: &Object) -> Result<(), Status
 
 /// What the server says about an object, whatever the client said.
 pub fn fill_in(call: &Call, object: &mut Object) {
-    krm::meta::fill_on_create(object, super::new_uid(), call.api.now());
+    krm::meta::fill_on_create(object, call.api.new_uid(), call.api.now());
     object.set_meta("resourceVersion", None);
     let namespace = call.kind.is_namespaced().then(|| call.namespace.as_str().into());
     object.set_meta("namespace", namespace);
@@ -133,11 +140,11 @@ fn name(call: &Call, object: &mut Object) -> usize {
     if !object.name().is_empty() || object.meta_text("generateName").is_empty() {
         return 1;
     }
-    name_again(object);
+    name_again(call, object);
     DRAWS
 }
 
-fn name_again(object: &mut Object) {
-    let name = krm::names::generate_name(object.meta_text("generateName"), random());
+fn name_again(call: &Call, object: &mut Object) {
+    let name = krm::names::generate_name(object.meta_text("generateName"), call.api.random());
     object.set_meta("name", Some(name.into()));
 }

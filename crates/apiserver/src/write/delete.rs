@@ -8,11 +8,15 @@ use krm::field::{FieldError, Path};
 use krm::kind::RawChange;
 use krm::status::{Details, Status, Subject};
 use serde_json::Value;
-use store::{Entry, View};
+use store::{Entry, Key, View};
 
+use super::guarded::Guarded;
 use super::update::is_finished;
-use super::{Decided, Fate, Written, admit, current, put, references, remove};
+use super::{Decided, Fate, Written, admit, current, effects, put, references, remove};
+use crate::authz::AuthorizerPlugin;
 use crate::call::Call;
+use crate::client::Client;
+use crate::keys;
 use crate::request::query::{Query, WriteOptions, dry_run};
 
 const ORPHAN: &str = "orphan";
@@ -122,7 +126,8 @@ pub fn last_state(bytes: &Bytes) -> Result<Object, Status> {
     crate::encode::read(bytes)
 }
 
-fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decided, Status> {
+/// Decides on a deletion.
+pub fn decide(call: &Call, view: &mut View, options: &DeleteOptions) -> Result<Decided, Status> {
     let deletion = propose(call, view, options)?;
     deletion.check(call, view)?;
     Ok(Decided { fate: deletion.land(call, view)?, warnings: Vec::new() })
@@ -185,6 +190,25 @@ impl Deletion {
         put(call, view, &stored, "delete", false)?;
         Ok(Fate::Changed(stored))
     }
+}
+
+/// Takes an object away without asking anybody, because all of its plane goes. What it holds elsewhere is released, and what
+/// has to be known of it later stays.
+pub fn take_away(client: &Client, view: &mut View, key: &Key) -> Result<(), Status> {
+    let held = keys::parts(key).and_then(|parts| {
+        let catalog = client.api().kinds().of(&parts.plane());
+        let kind = catalog.resource(parts.group, parts.plural)?;
+        let call = client.call(kind, parts.namespace, parts.name, "");
+        let leaves = |other: &Arc<dyn AuthorizerPlugin>| other.leaves(&parts);
+        let leaves_something = client.api().followers().rights.others().iter().any(leaves);
+        (leaves_something || effects::has_effects(&call)).then_some((parts.plane(), call))
+    });
+    let Some((plane, call)) = held else {
+        view.delete(key.clone(), "delete");
+        return Ok(());
+    };
+    let Some((_, gone)) = Guarded::new(view, &plane).entry(key)? else { return Ok(()) };
+    remove(&call, view, &gone)
 }
 
 fn mark(call: &Call, object: &mut Object) {

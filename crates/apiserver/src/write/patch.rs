@@ -101,7 +101,10 @@ impl Patch {
                 let patch = patch.as_ref().map_err(Clone::clone)?;
                 let layout = call.version().layout.as_ref();
                 let layout = layout.ok_or_else(|| PatchError::Failed("the kind has no layout".to_owned()))?;
-                patch.apply(&value, layout, validation)
+                // It is read into any value before it is read into the type.
+                let (mut changed, complaints) = patch.apply(&value, layout, validation)?;
+                krm::number::settle(&mut changed);
+                Ok((changed, complaints))
             }
             Patch::Apply(..) => Ok((value, Vec::new())),
         }
@@ -155,12 +158,14 @@ pub fn propose(
     if call.kind.shape.is_some() && retypes && !matches!(patch, Patch::Strategic(_)) {
         return Err(bad(admit::wrong_type(call, object.api_version(), object.kind())));
     }
-    let (new, dropped) = admit::shape(call, object).map_err(bad)?;
+    let (mut new, dropped) = admit::shape(call, object).map_err(bad)?;
     let mut warnings = Vec::new();
     let complaints: Vec<String> = complaints.into_iter().chain(dropped).collect();
     admit::complain(complaints, options.validation, &mut warnings).map_err(bad)?;
+    let repeated = krm::meta::drop_duplicate_owners(&mut new);
+    warnings.extend(krm::meta::duplicate_owners_warning(&repeated, true));
     admit::matches_path(call, &new, true)?;
-    update::begin(call, options, (entry, old), new, "patch", warnings)
+    update::begin(call, view, options, (entry, old), new, "patch", warnings)
 }
 
 fn apply(
@@ -176,11 +181,13 @@ fn apply(
     }
     let old = found.as_ref().map(|(_, old)| old);
     let merged = ownership::apply(call, old, wanted, options)?;
-    let (new, dropped) = admit::shape_applied(call, merged).map_err(|why| admit::unfit(call, &why))?;
+    let (mut new, dropped) = admit::shape_applied(call, merged).map_err(|why| admit::unfit(call, &why))?;
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
+    let repeated = krm::meta::drop_duplicate_owners(&mut new);
+    warnings.extend(krm::meta::duplicate_owners_warning(&repeated, true));
     admit::matches_path(call, &new, true)?;
     match found {
-        Some(found) => update::begin(call, options, found, new, "apply", warnings),
+        Some(found) => update::begin(call, view, options, found, new, "apply", warnings),
         None => {
             let mut new = new;
             if !new.uid().is_empty() {

@@ -8,14 +8,18 @@ use serde_json::Value;
 use store::View;
 
 use super::guarded::Guarded;
+use crate::authz::Attributes;
 use crate::call::Call;
 use crate::catalog::Catalog;
 use crate::keys;
+use crate::plane::Plane;
 
 /// How many of those who refer a message names.
 const NAMED: usize = 10;
 /// Those who refer and may not be seen by who asks.
 const UNSEEN: &str = "others that you are not allowed to see";
+/// What is wrong with a target that is marked as being deleted.
+const GOING: &str = "is being deleted and cannot be referenced";
 /// How many of each kind the words of a webhook name.
 const COUNTED: usize = 5;
 /// How many of them an answer lists.
@@ -36,15 +40,14 @@ pub fn check(call: &Call, view: &mut View, change: &RawChange<'_>) -> Vec<FieldE
         if reference.missing != Missing::Refuse || reference.absent.is_some() {
             continue;
         }
-        let mut guarded = Guarded::new(view, &call.plane);
         // What was there before and stays is looked after by its target, which can't go.
         for (field, name) in now.iter().filter(|found| !before.contains(found)) {
-            let target = target(reference, new, name);
+            let found = find(call, view, reference, &target(reference, new, name));
             let (at, name) = (Path::of(field), Value::from(*name));
-            if !guarded.exists(&target) {
-                errors.push(FieldError::with(Fault::NotFound, &at, &name, ""));
-            } else if guarded.is_going(&target) {
-                errors.push(FieldError::invalid(&at, &name, "is being deleted and cannot be referenced"));
+            match found {
+                Found::Nothing => errors.push(FieldError::with(Fault::NotFound, &at, &name, "")),
+                Found::Going => errors.push(FieldError::invalid(&at, &name, GOING)),
+                Found::There => {}
             }
         }
     }
@@ -59,15 +62,11 @@ pub fn targets_exist(call: &Call, view: &mut View, change: &RawChange<'_>) -> Re
         let Some(says) = reference.absent else { continue };
         let before = change.old.map(|old| reference.names(old)).unwrap_or_default();
         let now = reference.names(new);
-        let mut guarded = Guarded::new(view, &call.plane);
         for (field, name) in now.iter().filter(|found| !before.contains(found)) {
-            let target = target(reference, new, name);
-            let why = match guarded.exists(&target) {
-                false => says.replace("{}", name),
-                true if guarded.is_going(&target) => {
-                    format!("{} {name} is being deleted and cannot be referenced", reference.plural)
-                }
-                true => continue,
+            let why = match find(call, view, reference, &target(reference, new, name)) {
+                Found::Nothing => says.replace("{}", name),
+                Found::Going => format!("{} {name} {GOING}", reference.plural),
+                Found::There => continue,
             };
             // One field may refer to several kinds: what comes first in it is told first.
             let declared = call.kind.references.iter().position(|other| other.path == reference.path);
@@ -80,14 +79,58 @@ pub fn targets_exist(call: &Call, view: &mut View, change: &RawChange<'_>) -> Re
     }
 }
 
+/// Whoever newly names a target needs the verb on it that the reference takes. Controllers and effects act for somebody who
+/// needed it.
+pub fn may_refer(call: &Call, change: &RawChange<'_>) -> Result<(), Status> {
+    let Some(new) = change.new.filter(|_| call.depth == 0 && call.who.compiled_role.is_none()) else {
+        return Ok(());
+    };
+    for reference in &call.kind.references {
+        let Some(verb) = reference.verb else { continue };
+        let before = change.old.map(|old| reference.names(old)).unwrap_or_default();
+        for (_, name) in reference.names(new).iter().filter(|found| !before.contains(found)) {
+            let at = target(reference, new, name);
+            let what =
+                Attributes::resource(verb, &at.group, &at.plural).in_namespace(&at.namespace).named(&at.name);
+            let decision = call.api.followers().rights.decide(&call.plane, &call.who, &what);
+            if !decision.allowed {
+                return Err(what.forbidden(&call.who, &decision.reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What there is of a target, as far as the writer may know.
+enum Found {
+    Nothing,
+    Going,
+    There,
+}
+
+/// Looks for a target; what is found guards the commit. One in the root that the writer may not see is not looked for:
+/// it must make no difference whether it exists.
+fn find(call: &Call, view: &mut View, reference: &Reference, target: &Address) -> Found {
+    let plane = plane_of(reference, &call.plane);
+    if !reference.shared && plane != call.plane && !call.may_see_in(&plane, target) {
+        return Found::Nothing;
+    }
+    let mut guarded = Guarded::new(view, &plane);
+    match guarded.exists(target) {
+        false => Found::Nothing,
+        true if guarded.is_going(target) => Found::Going,
+        true => Found::There,
+    }
+}
+
+/// The plane of the targets of a reference in an object of this plane.
+fn plane_of(reference: &Reference, referring: &Plane) -> Plane {
+    if reference.in_root { Plane::root() } else { referring.clone() }
+}
+
 /// What a reference of `object` points at.
 pub fn target(reference: &Reference, object: &Object, name: &str) -> Address {
-    Address {
-        group: reference.group.clone(),
-        plural: reference.plural.clone(),
-        namespace: if reference.same_namespace { object.namespace().to_owned() } else { String::new() },
-        name: name.to_owned(),
-    }
+    reference.target(object, name)
 }
 
 /// Somebody who refers to an object.
@@ -95,7 +138,9 @@ pub fn target(reference: &Reference, object: &Object, name: &str) -> Address {
 pub struct Referrer {
     /// The kind of who refers.
     pub kind: String,
-    /// Where it is.
+    /// The plane it is in.
+    pub plane: Plane,
+    /// Where it is there.
     pub at: Address,
     /// Its `apiVersion`.
     pub api_version: String,
@@ -107,18 +152,26 @@ pub struct Referrer {
     pub tie: &'static str,
 }
 
-/// Everybody among `objects` who refers to `to`.
+/// Everybody among `objects` who refers to `to` in the call's plane. Each is read as its own plane's kinds have it: a
+/// project may refer to the root.
 pub fn referrers<'a>(
-    catalog: &Catalog,
+    call: &Call,
     to: &Address,
     objects: impl Iterator<Item = (&'a store::Key, &'a Object)>,
 ) -> Vec<Referrer> {
     let mut found = Vec::new();
     for (key, object) in objects {
         let Some(parts) = keys::parts(key) else { continue };
+        let plane = parts.plane();
+        let catalog = match plane == call.plane {
+            true => call.catalog.clone(),
+            false => call.api.kinds().of(&plane),
+        };
         let Some(kind) = catalog.resource(parts.group, parts.plural) else { continue };
-        found.extend(fields_of(kind, object, to).map(|(field, blocks, tie)| Referrer {
+        let to = (&call.plane, to);
+        found.extend(fields_of(kind, (&plane, object), to).map(|(field, blocks, tie)| Referrer {
             kind: kind.names.kind.clone(),
+            plane: plane.clone(),
             at: parts.address(),
             api_version: object.api_version().to_owned(),
             field,
@@ -131,10 +184,11 @@ pub fn referrers<'a>(
 
 fn fields_of<'a>(
     kind: &'a Kind,
-    object: &'a Object,
-    to: &'a Address,
+    (plane, object): (&'a Plane, &'a Object),
+    (target_plane, to): (&'a Plane, &'a Address),
 ) -> impl Iterator<Item = (String, bool, &'static str)> + 'a {
-    kind.references.iter().flat_map(move |reference| {
+    let there = kind.references.iter().filter(|reference| plane_of(reference, plane) == *target_plane);
+    there.flat_map(move |reference| {
         let blocks = reference.on_delete == OnDelete::Block;
         let names = reference.names(object).into_iter();
         let here = names.filter(move |(_, name)| target(reference, object, name) == *to);
@@ -158,6 +212,7 @@ pub fn mentioners<'a>(
         let paths = kind.mentions.iter().filter(|path| Mention::at(object, path) == Some(wanted));
         found.extend(paths.map(|path| Referrer {
             kind: kind.names.kind.clone(),
+            plane: parts.plane(),
             at: parts.address(),
             api_version: object.api_version().to_owned(),
             field: path.clone(),
@@ -219,21 +274,25 @@ pub fn nobody_refers(call: &Call, view: &mut View, object: &Object) -> Result<()
 /// What keeps an object from going: a sentence, and everybody who refers to it in a way that forbids it.
 fn kept_by(call: &Call, view: &mut View, object: &Object) -> Option<(String, Vec<Cause>)> {
     let to = call.address_of(object.name());
-    let members = Guarded::new(view, &call.plane).referrers(&to);
-    let referrers = referrers(&call.catalog, &to, members.iter().map(|(key, object)| (key, object)));
+    let members = Guarded::of(view, call).referrers(&to);
+    let referrers = referrers(call, &to, members.iter().map(|(key, object)| (key, object)));
     let mut blocking: Vec<Referrer> = referrers.into_iter().filter(|referrer| referrer.blocks).collect();
-    blocking.retain(|referrer| referrer.at != to);
+    blocking.retain(|referrer| referrer.plane != call.plane || referrer.at != to);
     if blocking.is_empty() {
         return None;
     }
     // Whoever deletes need not be allowed to see all who refer: of the others it is told that there are some.
     let all = blocking.len();
-    blocking.retain(|referrer| call.may_see(&referrer.at));
+    blocking.retain(|referrer| call.may_see_in(&referrer.plane, &referrer.at));
     let has_unseen = blocking.len() < all;
     let name = |referrer: &Referrer| {
         let at = &referrer.at;
         let namespace = if at.namespace.is_empty() { String::new() } else { format!("{}/", at.namespace) };
-        format!("{} {namespace}{} ({})", referrer.kind, at.name, referrer.field)
+        let project = match referrer.plane == call.plane {
+            true => String::new(),
+            false => format!(" of project {}", referrer.plane),
+        };
+        format!("{} {namespace}{}{project} ({})", referrer.kind, at.name, referrer.field)
     };
     let mut named: Vec<String> = blocking.iter().take(NAMED).map(name).collect();
     if blocking.len() > NAMED {

@@ -7,7 +7,9 @@ use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::{Decided, Fate, Proposal, admit, current, ownership, put, references, remove};
+use super::{
+    Decided, Fate, Proposal, admit, current, effects, ownership, put, references, remove, stored_change,
+};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 use crate::secrets;
@@ -37,17 +39,61 @@ pub fn propose(
 ) -> Result<Proposal, Status> {
     admit::kind_is_current(call, view, None)?;
     match current(call, view)? {
-        Some(found) => begin(call, options, found, object, "update", warnings),
+        Some(found) => begin(call, view, options, found, object, "update", warnings),
         None if call.kind.create_on_update && call.subresource.is_empty() => {
-            super::create::propose(call, view, options, object, warnings)
+            super::create::propose(call, view, options, made_of(call, object)?, warnings)
         }
         None => Err(call.not_found()),
     }
 }
 
+/// What an object and its status that replace what is there would be, as one change.
+pub fn propose_whole(
+    call: &Call,
+    view: &mut View,
+    options: &WriteOptions,
+    object: Object,
+    warnings: Vec<String>,
+) -> Result<Proposal, Status> {
+    let proposed = propose(call, view, options, object.clone(), warnings)?;
+    let (Some(entry), Some(old)) = (proposed.entry, proposed.old) else { return Err(call.not_found()) };
+    let mut status = call.clone();
+    "status".clone_into(&mut status.subresource);
+    let mut rest = proposed.new;
+    rest.set_meta("resourceVersion", Some(old.resource_version().into()));
+    let mut wanted = object;
+    wanted.set_meta("managedFields", rest.meta("managedFields").cloned());
+    let with_status =
+        begin(&status, view, options, (entry.clone(), rest), wanted, "update", proposed.warnings)?;
+    Ok(Proposal { entry: Some(entry), old: Some(old), ..with_status })
+}
+
+/// What is created by an update of something that is not there: any version will do, but no uid.
+fn made_of(call: &Call, mut object: Object) -> Result<Object, Status> {
+    if !object.uid().is_empty() {
+        return Err(uid_differs(call, object.uid(), ""));
+    }
+    check_version(object.resource_version())?;
+    object.set_meta("resourceVersion", None);
+    Ok(object)
+}
+
+/// A version that can't be one is an error of its own.
+fn check_version(version: &str) -> Result<(), Status> {
+    if version.is_empty() || version.parse::<u64>().is_ok() {
+        return Ok(());
+    }
+    let why = match version.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => "value out of range",
+        false => "invalid syntax",
+    };
+    Err(Status::failure(500, "", format!("strconv.ParseUint: parsing {version:?}: {why}")))
+}
+
 /// Everything before a replacement of what was found is checked.
 pub fn begin(
     call: &Call,
+    view: &mut View,
     options: &WriteOptions,
     found: (Arc<Entry>, Object),
     mut new: Object,
@@ -67,11 +113,11 @@ pub fn begin(
     if call.kind.shape.is_none() {
         restrict(call, &old, &mut new);
     }
-    for prepare in &call.kind.prepare {
-        prepare(&mut new, Some(&old), &call.subresource);
-    }
+    stored_change::prepare(call, &mut new, Some(&old));
     if call.subresource.is_empty() {
-        call.api.followers().rights.others().iter().for_each(|other| other.prepare(call, &mut new));
+        for other in call.api.followers().rights.others() {
+            other.prepare(call, view, &mut new);
+        }
     }
     count_generation(call, &old, &mut new);
     Ok(Proposal { entry: Some(entry), old: Some(old), new, verb, draws: 1, warnings })
@@ -93,15 +139,18 @@ pub fn land(
         new.set_meta("resourceVersion", Some(old.resource_version().into()));
         return Ok(Fate::Gone(super::to_storage(call, new)?));
     }
+    let effects = effects::decide(call, view, Some(old), &mut new)?;
     krm::ownership::keep_times(old, &mut new);
     let is_same = super::is_same(old, &new);
     new.set_meta("resourceVersion", Some(old.resource_version().into()));
     let stored = super::to_storage(call, new)?;
     if is_same && super::is_stored_so(call, entry, &stored) {
+        effects.land(call, view)?;
         return Ok(Fate::Unchanged(call.key()?, entry.clone()));
     }
     let status_only = call.subresource == "status";
     put(call, view, &stored, verb, status_only)?;
+    effects.land(call, view)?;
     Ok(Fate::Changed(stored))
 }
 
@@ -114,19 +163,7 @@ pub fn is_finished(object: &Object) -> bool {
 
 /// The write must be about the version it was read at, if it says one, and about the same life of the object.
 fn versions_agree(call: &Call, old: &Object, new: &Object, verb: &str) -> Result<(), Status> {
-    let resource = call.kind.resource();
-    let version = new.resource_version();
-    if version.is_empty() || version == "0" {
-        if matches!(verb, "update" | "patch") && !call.kind.unconditional_update {
-            let error = krm::meta::resource_version_required();
-            return Err(Status::invalid(&resource, &call.name, &[error]));
-        }
-    } else if version.parse::<u64>().is_err() {
-        let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
-        return Err(Status::failure(500, "", why));
-    } else if version != old.resource_version() {
-        return Err(Status::conflict(&resource, &call.name, MODIFIED));
-    }
+    version_agrees(call, old, new, verb)?;
     // A patch that says another uid changes a field that may not change; an update means another object.
     if verb == "update" && !new.uid().is_empty() && new.uid() != old.uid() {
         return Err(uid_differs(call, new.uid(), old.uid()));
@@ -134,9 +171,33 @@ fn versions_agree(call: &Call, old: &Object, new: &Object, verb: &str) -> Result
     Ok(())
 }
 
+fn version_agrees(call: &Call, old: &Object, new: &Object, verb: &str) -> Result<(), Status> {
+    let resource = call.kind.resource();
+    let version = new.resource_version();
+    // First, since what was written before in the same transaction is at version 0.
+    if !version.is_empty() && version == old.resource_version() {
+        return Ok(());
+    }
+    if version.is_empty() || version == "0" {
+        if matches!(verb, "update" | "patch") && !call.kind.unconditional_update {
+            let error = krm::meta::resource_version_required();
+            return Err(Status::invalid(&resource, &call.name, &[error]));
+        }
+    } else {
+        check_version(version)?;
+    }
+    if !matches!(version, "" | "0") && version != old.resource_version() {
+        return Err(Status::conflict(&resource, &call.name, MODIFIED));
+    }
+    Ok(())
+}
+
 /// The object is another life of the same name.
 pub fn uid_differs(call: &Call, wanted: &str, found: &str) -> Status {
-    let at = [&call.kind.group, &call.kind.names.plural, &call.namespace, &call.name];
+    // Kubernetes keeps its own kinds without their group, but for definitions.
+    let has_group = !call.kind.strategic || call.kind.group == "apiextensions.k8s.io";
+    let group = if has_group { call.kind.group.clone() } else { String::new() };
+    let at = [&group, &call.kind.names.plural, &call.namespace, &call.name];
     let at: Vec<&str> = at.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     Status::conflict(
         &call.kind.resource(),

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use apiserver::api::Api;
-use apiserver::client::Client;
-use apiserver::controllers::queue::Queue;
-use apiserver::controllers::{Controller, Next, run};
+use apiserver::controllers::host;
 use krm::Object;
-use krm::status::Status;
+use krm::kind::Planes;
+use reconcile::context::Context;
+use reconcile::plan::Plan;
+use reconcile::reconciler::{Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
+use reconcile::workers::Settings;
 use serde_json::json;
-use store::{Acquired, Entry, Fence, Key};
+use store::{Acquired, Fence};
 use tokio::sync::Semaphore;
 
 use super::objects::{CONFIG_MAPS, config_map, found, make};
@@ -24,31 +27,49 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Writes its name on everything called `subject`, once it is let.
 struct Stamps {
     name: &'static str,
+    stamp: &'static str,
     gate: Arc<Semaphore>,
-    refused: Arc<Semaphore>,
 }
 
-impl Controller for Stamps {
-    const NAME: &'static str = "stamps";
-
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        if after.is_some() && key.as_bytes().ends_with(b"/subject") {
-            queue.add(key.clone());
-        }
+impl Reconciler for Stamps {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    async fn reconcile(&self, client: &Client, _: &Key) -> Result<Next, Status> {
-        let mut wanted = Object::new("v1", "ConfigMap");
-        wanted.set_meta("namespace", Some("default".into()));
-        wanted.set_meta("name", Some("subject".into()));
-        let Some(mut subject) = client.get_like(&wanted).await else { return Ok(Next::Done) };
-        self.gate.acquire().await.unwrap().forget();
-        subject.set("data", Some(json!({"stamp": self.name})));
-        let written = client.update(subject).await;
-        if written.is_err() {
-            self.refused.add_permits(1);
+    fn scope(&self) -> Scope {
+        Scope::resource("", "configmaps", Planes::Root)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![Rule::new("", &["configmaps"], &["update"])]
+    }
+
+    /// Planning blocks on the gate.
+    fn settings(&self) -> Settings {
+        Settings { is_heavy: true, ..Settings::new(self.name) }
+    }
+
+    fn plan(&self, target: &Target, object: &Arc<Object>, _: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        if object.name() == "subject" {
+            match tokio::runtime::Handle::current().block_on(self.gate.acquire()) {
+                Ok(permit) => permit.forget(),
+                Err(_) => return plan,
+            }
+            let mut new = Object::clone(object);
+            new.set("data", Some(json!({"stamp": self.stamp})));
+            plan.change(&target.plane, object, new);
         }
-        written.map(|_| Next::Done)
+        plan
+    }
+}
+
+/// Opens all gates at the end: the runtime waits for plans that block.
+struct Gates([Arc<Semaphore>; 2]);
+
+impl Drop for Gates {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|gate| gate.close());
     }
 }
 
@@ -69,13 +90,13 @@ async fn the_late_one_writes_nothing(first: &Server, second: &Server) {
     let http = first.client();
     let subject = format!("{CONFIG_MAPS}/subject");
     make(&http, CONFIG_MAPS, &config_map("subject", &[])).await;
-    let gates = [Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0))];
-    let refused = Arc::new(Semaphore::new(0));
+    let gates = Gates([Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0))]);
+    let gates = &gates.0;
 
     // The first has the lease and is about to write, but sleeps until somebody else has taken over.
     let fence = take(first, "first").await;
-    let stamps = Stamps { name: "first", gate: gates[0].clone(), refused: refused.clone() };
-    tokio::spawn(run(Arc::new(stamps), Client::system(&first.api, "stamps").fenced(fence)));
+    let stamps = Stamps { name: "first-stamps", stamp: "first", gate: gates[0].clone() };
+    tokio::spawn(host::run_fenced(Arc::new(stamps), first.api.clone(), fence));
     let fence = take(second, "second").await;
     let renewing = second.api.clone();
     let held = fence.clone();
@@ -85,13 +106,16 @@ async fn the_late_one_writes_nothing(first: &Server, second: &Server) {
         }
     });
     gates[0].add_permits(1);
-    let late = tokio::time::timeout(PATIENCE, refused.acquire()).await;
-    late.expect("the late one's write is refused").unwrap().forget();
+    until("the late one's write is refused", || async {
+        let states = first.api.controllers().states();
+        states.iter().any(|state| state.name == "first-stamps" && state.counts.failed > 0)
+    })
+    .await;
     assert_eq!(found(&http, &subject).await.unwrap().get("data"), None);
 
-    let stamps = Stamps { name: "second", gate: gates[1].clone(), refused: Arc::new(Semaphore::new(0)) };
+    let stamps = Stamps { name: "second-stamps", stamp: "second", gate: gates[1].clone() };
     gates[1].add_permits(1000);
-    tokio::spawn(run(Arc::new(stamps), Client::system(&second.api, "stamps").fenced(fence)));
+    tokio::spawn(host::run_fenced(Arc::new(stamps), second.api.clone(), fence));
     until("whoever has the lease writes", || async {
         found(&http, &subject).await.unwrap()["data"]["stamp"] == "second"
     })

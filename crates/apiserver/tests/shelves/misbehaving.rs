@@ -4,112 +4,141 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use apiserver::api::Api;
-use apiserver::client::Client;
-use apiserver::controllers::elected::run_elected;
-use apiserver::controllers::queue::Queue;
-use apiserver::controllers::{Controller, Next};
+use apiserver::controllers::host;
 use krm::Object;
-use krm::status::Status;
+use krm::kind::{Address, Planes};
+use reconcile::context::Context;
+use reconcile::plan::{Action, Plan, Write};
+use reconcile::reconciler::{Changed, Executing, Execution, Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
 use reconcile::workers::Settings;
 use serde_json::{Value, json};
-use store::{Entry, Key};
 
 use super::objects::{CONFIG_MAPS, config_map, found, make};
 use super::server::{Server, until};
 
 const CONTROLLERS: &str = "/apis/groundplane.dev/v1alpha1/controllers";
 
-fn is_map(key: &Key, after: Option<&Entry>) -> bool {
-    after.is_some() && key.as_bytes().starts_with(b"//configmaps/default/")
+/// What a misbehaving controller does.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    Panics,
+    PanicsWhenShown,
+    Hangs,
+    Floods,
+    OverstepsItsRole,
 }
 
-struct Panics;
+struct Misbehaving(&'static str, Fault);
 
-impl Controller for Panics {
-    const NAME: &'static str = "panics";
-
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        if is_map(key, after) {
-            queue.add(key.clone());
-        }
+impl Reconciler for Misbehaving {
+    fn name(&self) -> &'static str {
+        self.0
     }
 
-    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
-        panic!("a planted bug");
-    }
-}
-
-struct Hangs;
-
-impl Controller for Hangs {
-    const NAME: &'static str = "hangs";
-
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        if is_map(key, after) {
-            queue.add(key.clone());
-        }
+    fn scope(&self) -> Scope {
+        Scope::resource("", "configmaps", Planes::Root)
     }
 
-    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
-        std::future::pending().await
+    fn role(&self) -> Vec<Rule> {
+        vec![Rule::new("", &["secrets"], &["patch"])]
     }
 
     fn settings(&self) -> Settings {
-        Settings { deadline: Duration::from_millis(200), ..Settings::new(Self::NAME) }
+        Settings { deadline: Duration::from_millis(200), ..Settings::new(self.0) }
     }
-}
 
-struct Floods;
+    fn observes(&self) -> Scope {
+        self.scope()
+    }
 
-impl Controller for Floods {
-    const NAME: &'static str = "floods";
-
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        if is_map(key, after) {
-            for number in 0..100_000 {
-                if let Ok(key) = Key::new(format!("//configmaps/flood/{number}")) {
-                    queue.add(key);
+    fn affected(&self, _: &Changed<'_>, queue: &mut dyn FnMut(Target)) {
+        match self.1 {
+            Fault::PanicsWhenShown => panic!("a planted bug"),
+            Fault::Floods => {
+                for number in 0..100_000 {
+                    let at = Address {
+                        group: String::new(),
+                        plural: "configmaps".to_owned(),
+                        namespace: "flood".to_owned(),
+                        name: number.to_string(),
+                    };
+                    queue(Target::new("", at));
                 }
             }
+            _ => {}
         }
     }
 
-    async fn reconcile(&self, _: &Client, _: &Key) -> Result<Next, Status> {
-        Ok(Next::After(Duration::from_millis(1)))
+    fn plan(&self, target: &Target, object: &Arc<Object>, _: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        match self.1 {
+            Fault::Panics if object.namespace() == "default" => panic!("a planted bug"),
+            Fault::Hangs => plan.actions.push(Action {
+                name: "hang".to_owned(),
+                parameters: Value::Null,
+                is_external: false,
+            }),
+            Fault::OverstepsItsRole => {
+                plan.write(Write::Patch(target.clone(), json!({"data": {"stamp": "forbidden"}})));
+            }
+            _ => {}
+        }
+        plan
+    }
+
+    fn plan_absent(&self, _: &Target, _: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        plan.again_after(Duration::from_millis(1));
+        plan
+    }
+
+    fn execute<'a>(&'a self, _: &'a Action, _: &'a Execution) -> Executing<'a> {
+        Box::pin(std::future::pending())
     }
 }
 
 /// Writes a stamp into every ConfigMap.
 struct Stamps;
 
-impl Controller for Stamps {
-    const NAME: &'static str = "well-behaved";
-
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        if is_map(key, after) {
-            queue.add(key.clone());
-        }
+impl Reconciler for Stamps {
+    fn name(&self) -> &'static str {
+        "well-behaved"
     }
 
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let name = String::from_utf8_lossy(key.as_bytes()).rsplit('/').next().unwrap_or_default().to_owned();
-        let mut wanted = Object::new("v1", "ConfigMap");
-        wanted.set_meta("namespace", Some("default".into()));
-        wanted.set_meta("name", Some(name.into()));
-        wanted.set("data", Some(json!({"stamp": "yes"})));
-        client.apply(wanted).await.map(|_| Next::Done)
+    fn scope(&self) -> Scope {
+        Scope::resource("", "configmaps", Planes::Root)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![Rule::new("", &["configmaps"], &["update"])]
+    }
+
+    fn plan(&self, target: &Target, object: &Arc<Object>, _: &Context<'_>) -> Plan {
+        let mut new = Object::clone(object);
+        new.set("data", Some(json!({"stamp": "yes"})));
+        let mut plan = Plan::nothing();
+        plan.change(&target.plane, object, new);
+        plan
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controllers_that_misbehave_leave_the_others_alone_and_can_be_seen() {
     let server = Server::embedded().await;
-    let client = |name: &str| Client::system(&server.api, name);
-    tokio::spawn(run_elected(Arc::new(Panics), client("panics"), "here".to_owned()));
-    tokio::spawn(run_elected(Arc::new(Hangs), client("hangs"), "here".to_owned()));
-    tokio::spawn(run_elected(Arc::new(Floods), client("floods"), "here".to_owned()));
-    tokio::spawn(run_elected(Arc::new(Stamps), client("well-behaved"), "here".to_owned()));
+    let faults = [
+        ("panics", Fault::Panics),
+        ("panics-when-shown", Fault::PanicsWhenShown),
+        ("hangs", Fault::Hangs),
+        ("floods", Fault::Floods),
+        ("oversteps", Fault::OverstepsItsRole),
+    ];
+    for (name, fault) in faults {
+        let holder = Some("here".to_owned());
+        tokio::spawn(host::run(Arc::new(Misbehaving(name, fault)), server.api.clone(), holder));
+    }
+    tokio::spawn(host::run(Arc::new(Stamps), server.api.clone(), Some("here".to_owned())));
     let http = server.client();
     for number in 0..20 {
         let name = format!("map-{number}");
@@ -132,6 +161,7 @@ async fn controllers_that_misbehave_leave_the_others_alone_and_can_be_seen() {
         count("panics", "/status/attempts/panicked") > 0
             && error("panics").contains("a planted bug")
             && of("panics", "/status/failing/0/resource") == "configmaps"
+            && error("oversteps").contains("does not allow")
             && count("hangs", "/status/attempts/timedOut") > 0
             && error("hangs").contains("took longer than")
             && count("floods", "/status/queue/ready") + count("floods", "/status/queue/delayed") > 1_000

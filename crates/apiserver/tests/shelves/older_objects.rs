@@ -6,7 +6,7 @@ use apiserver::plane::Plane;
 use krm::Object;
 use krm::kind::Address;
 use serde_json::{Value, json};
-use store::{Author, Put, Transaction, Uid};
+use store::{Author, Put, Transaction};
 
 use super::objects::{BOOKS, SHELVES, book, finalizers, found, make, shelf};
 use super::server::Server;
@@ -62,9 +62,10 @@ async fn the_last_finalizer_stays_while_somebody_refers_and_they_are_named() {
 }
 
 /// Puts an object into the store past all rules.
-async fn store(server: &Server, plural: &str, object: &Value) {
+pub async fn store(server: &Server, plural: &str, object: &Value) {
     let mut object = Object::from_value(object.clone()).unwrap();
-    object.set_meta("uid", Some("07070707-0707-0707-0707-070707070707".into()));
+    let uid = apiserver::write::new_uid();
+    object.set_meta("uid", Some(uid.as_str().into()));
     object.set_meta("creationTimestamp", Some("2026-01-01T00:00:00Z".into()));
     object.set_meta("generation", Some(1.into()));
     let at = Address {
@@ -74,6 +75,6 @@ async fn store(server: &Server, plural: &str, object: &Value) {
         name: object.name().into(),
     };
     let key = keys::object(&Plane::root(), &at).unwrap();
-    let put = Put::new(key, Uid([7; 16]), encode::body(&object).unwrap());
+    let put = Put::new(key, apiserver::write::uid_of(&uid), encode::body(&object).unwrap());
     server.api.store().commit(Transaction::by(Author::new("earlier", "test")).put(put)).await.unwrap();
 }

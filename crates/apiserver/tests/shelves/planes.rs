@@ -8,11 +8,11 @@ use super::objects::{
 };
 use super::server::{Server, until};
 
-const PROJECT: &str = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/p1/control-plane";
-const OTHER: &str = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/p2/control-plane";
+const PROJECT: &str = "/apis/tenants.example.groundplane.dev/v1alpha1/tenants/p1/control-plane";
+const OTHER: &str = "/apis/tenants.example.groundplane.dev/v1alpha1/tenants/p2/control-plane";
 
 /// Where projects are.
-const PROJECTS: &str = "/apis/resourcemanager.miloapis.com/v1alpha1/projects";
+const PROJECTS: &str = "/apis/tenants.example.groundplane.dev/v1alpha1/tenants";
 
 /// A server with two projects.
 async fn server_with_projects() -> Server {
@@ -25,7 +25,7 @@ async fn server_with_projects() -> Server {
 
 fn project(name: &str) -> Value {
     json!({
-        "apiVersion": "resourcemanager.miloapis.com/v1alpha1", "kind": "Project", "metadata": {"name": name},
+        "apiVersion": "tenants.example.groundplane.dev/v1alpha1", "kind": "Tenant", "metadata": {"name": name},
     })
 }
 
@@ -72,7 +72,7 @@ async fn who_makes_a_project_is_its_administrator() {
     let client = server.client();
     let rbac = "/apis/rbac.authorization.k8s.io/v1";
     let role = json!({"metadata": {"name": "maker"}, "rules": [
-        {"apiGroups": ["resourcemanager.miloapis.com"], "resources": ["projects"], "verbs": ["create"]}]});
+        {"apiGroups": ["tenants.example.groundplane.dev"], "resources": ["tenants"], "verbs": ["create"]}]});
     make(&client, &format!("{rbac}/clusterroles"), &role).await;
     let binding = json!({"metadata": {"name": "maker"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "maker"},
@@ -127,9 +127,10 @@ async fn with_a_project_goes_everything_in_its_plane_and_a_later_one_sees_nothin
 async fn kinds_that_one_project_defines_are_no_affair_of_another() {
     let server = server_with_projects().await;
     let client = server.client();
-    tokio::spawn(apiserver::controllers::run(
+    tokio::spawn(apiserver::controllers::host::run(
         std::sync::Arc::new(apiserver::controllers::definitions::DefinitionController),
-        apiserver::client::Client::system(&server.api, "definitions"),
+        server.api.clone(),
+        None,
     ));
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "lamps.example.com"},
@@ -146,7 +147,10 @@ async fn kinds_that_one_project_defines_are_no_affair_of_another() {
     assert_eq!(client.get(&lamps.replace("p1", "p2")).await.unwrap().code, 404);
     assert_eq!(client.get("/apis/example.com/v1/lamps").await.unwrap().code, 404);
     let groups = client.get(&format!("{PROJECT}/apis")).await.unwrap().text();
-    assert!(groups.contains("example.com") && !groups.contains("resourcemanager.miloapis.com"), "{groups}");
+    assert!(
+        groups.contains("example.com") && !groups.contains("tenants.example.groundplane.dev"),
+        "{groups}"
+    );
 }
 
 #[tokio::test]

@@ -124,3 +124,32 @@ async fn who_refers_to_a_namespace_can_be_asked_for() {
     assert_eq!(referrers.code, 200, "{}", referrers.text());
     assert_eq!(referrers.json()["kind"], "ReferrerList");
 }
+
+#[tokio::test]
+async fn a_rule_names_only_what_the_writer_may_see() {
+    let server = Server::embedded().await;
+    let admin = server.client();
+    make(&admin, SHELVES, &shelf("s1", 10)).await;
+    make(&admin, BOOKS, &book("secret-diary", "s1", 0, 4)).await;
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let role = json!({"metadata": {"name": "donor"}, "rules": [
+        {"apiGroups": ["example.groundplane.dev"], "resources": ["books"], "verbs": ["create"]},
+        {"apiGroups": ["example.groundplane.dev"], "resources": ["shelves"], "verbs": ["get"]}]});
+    make(&admin, &format!("{rbac}/clusterroles"), &role).await;
+    let binding = json!({"metadata": {"name": "donor"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "donor"},
+        "subjects": [{"kind": "User", "name": "donor", "apiGroup": "rbac.authorization.k8s.io"}]});
+    make(&admin, &format!("{rbac}/clusterrolebindings"), &binding).await;
+    let donor =
+        server.client().with("impersonate-user", "donor").with("impersonate-group", "system:authenticated");
+    let seen = admin.post(BOOKS, &book("gift", "s1", 2, 4)).await.unwrap();
+    assert!(seen.text().contains("Book secret-diary stands there"), "{}", seen.text());
+    let hidden = donor.post(BOOKS, &book("gift", "s1", 2, 4)).await.unwrap();
+    assert_eq!(hidden.code, 409, "{}", hidden.text());
+    assert!(!hidden.text().contains("secret-diary") && !hidden.text().contains("to 4"), "{}", hidden.text());
+    assert!(hidden.text().contains("an object that you are not allowed to see"), "{}", hidden.text());
+    // Of a shelf that may be seen it is told as to anybody.
+    let wide = donor.post(BOOKS, &book("gift", "s1", 8, 4)).await.unwrap();
+    assert!(wide.text().contains("and Shelf s1 at 10"), "{}", wide.text());
+    make(&donor, BOOKS, &book("gift", "s1", 4, 4)).await;
+}

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::kubeconfig::{Entry, Kubeconfig};
+use crate::kubeconfig::{self, Entry, Kubeconfig};
 use crate::print::{self, Output};
 use crate::session::Session;
 
@@ -81,7 +81,7 @@ struct GetContexts {
 
 /// Shows or changes the kubeconfig.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
-    let kubeconfig = Kubeconfig::load(&session.global)?;
+    let kubeconfig = kubeconfig::load(&session.global)?;
     match arguments.command {
         Command::View(view) => self::view(&view, &kubeconfig, session),
         Command::CurrentContext => {
@@ -110,7 +110,7 @@ fn names(entries: &[Entry], session: &mut Session) -> Result<(), Failure> {
 }
 
 fn view(view: &View, kubeconfig: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {
-    let context = kubeconfig.context(&session.global)?;
+    let context = kubeconfig.context(session.global.context.as_deref())?;
     if view.minify && context.is_none() {
         return Err(Failure::other("current-context must exist in order to minify"));
     }

@@ -1,4 +1,6 @@
-//! `groundplane controllers`: what the server's controllers do, and what is stuck.
+//! `groundplane controllers`: what the server's controllers do, what is stuck, and which run beside the server.
+//!
+//! The program has further commands under this name, which need its modules; this is the list.
 
 use krm::time::Moment;
 use serde_json::Value;
@@ -8,14 +10,9 @@ use crate::failure::Failure;
 use crate::print::{self, Output};
 use crate::session::Session;
 
-/// Show the controllers of the server: their queues, attempts, and the objects that fail.
-///
-/// A controller brings objects to their desired state: it collects garbage, empties namespaces and projects that are being deleted, and keeps status and labels up to date. With several servers one of them runs each controller; the table is that of the server that you ask.
+/// Which controllers are shown, and how.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  groundplane controllers\n  groundplane controllers inventory-controller\n  groundplane controllers -o json"
-)]
-pub struct Arguments {
+pub struct List {
     /// Only this controller.
     name: Option<String>,
 
@@ -29,7 +26,7 @@ pub struct Arguments {
 }
 
 /// Prints them.
-pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+pub async fn run(arguments: List, session: &mut Session) -> Result<(), Failure> {
     let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
     let ask = Ask::get("/apis/groundplane.dev/v1alpha1/controllers".to_owned());
     let client = session.client().await?;
@@ -55,30 +52,66 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         shown += "\nFailing objects:\n";
         shown += &print::fitted(&failing, width);
     }
+    let waiting = waiting(items);
+    if !waiting.is_empty() {
+        shown += "\nWaiting objects:\n";
+        shown += &print::fitted(&waiting, width);
+    }
     session.console.out.write_all(shown.as_bytes())?;
     Ok(())
 }
 
 fn controllers(items: &[Value], no_headers: bool) -> String {
+    let is_true = |item: &Value, path: &str| item.pointer(path).is_some_and(|flag| flag == true);
+    let has_remote = items.iter().any(|item| item.pointer("/status/remote").is_some());
     let mut text_of = match no_headers {
         true => String::new(),
-        false => "NAME\tACTIVE\tQUEUE\tDELAYED\tOLDEST\tATTEMPTS\tFAILED\n".to_owned(),
+        false => format!(
+            "NAME\tACTIVE\tQUEUE\tDELAYED\tOLDEST\tATTEMPTS\tFAILED{}\n",
+            if has_remote { "\tHOLDER" } else { "" }
+        ),
     };
     for item in items {
         let number = |path: &str| item.pointer(path).and_then(Value::as_u64).unwrap_or_default();
         let attempts = |name: &str| number(&format!("/status/attempts/{name}"));
         let failed = attempts("failed") + attempts("panicked") + attempts("timedOut");
         text_of += &format!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{failed}\n",
+            "{}\t{}\t{}\t{}\t{}\t{}\t{failed}{}\n",
             text(item, "/metadata/name"),
-            item.pointer("/status/active").is_some_and(|active| active == true),
+            is_true(item, "/status/active") || is_true(item, "/status/remote/active"),
             number("/status/queue/ready"),
             number("/status/queue/delayed"),
             age(item.pointer("/status/queue/oldestSeconds")),
             attempts("succeeded") + failed,
+            match has_remote {
+                true => format!("\t{}", text(item, "/status/remote/holder")),
+                false => String::new(),
+            },
         );
     }
     text_of
+}
+
+fn waiting(items: &[Value]) -> String {
+    let mut lines = String::new();
+    for item in items {
+        for object in item.pointer("/status/waiting").and_then(Value::as_array).into_iter().flatten() {
+            let what = object["waitingFor"].as_str().unwrap_or_default().replace(['\n', '\t'], " ");
+            lines += &format!("{}\t{}\t{what}\n", text(item, "/metadata/name"), place(object));
+        }
+    }
+    match lines.is_empty() {
+        true => lines,
+        false => format!("CONTROLLER\tOBJECT\tWAITING FOR\n{lines}"),
+    }
+}
+
+/// `nodes/project/namespace/name`, without what it does not have.
+fn place(object: &Value) -> String {
+    let part = |name: &str| object[name].as_str().unwrap_or_default();
+    let place = [part("project"), part("namespace"), part("name")];
+    let place: Vec<&str> = place.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}/{}", part("resource"), place.join("/"))
 }
 
 fn failing(items: &[Value]) -> String {
@@ -86,13 +119,10 @@ fn failing(items: &[Value]) -> String {
     for item in items {
         for stuck in item.pointer("/status/failing").and_then(Value::as_array).into_iter().flatten() {
             let part = |name: &str| stuck[name].as_str().unwrap_or_default();
-            let place = [part("project"), part("namespace"), part("name")];
-            let place: Vec<&str> = place.into_iter().filter(|part| !part.is_empty()).collect();
             lines += &format!(
-                "{}\t{}/{}\t{}\t{}\t{}\n",
+                "{}\t{}\t{}\t{}\t{}\n",
                 text(item, "/metadata/name"),
-                part("resource"),
-                place.join("/"),
+                place(stuck),
                 stuck["attempts"],
                 age(stuck.get("seconds")),
                 part("error").replace(['\n', '\t'], " "),

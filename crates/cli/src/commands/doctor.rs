@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::client::Ask;
 use crate::failure::Failure;
-use crate::kubeconfig::{Access, Kubeconfig};
+use crate::kubeconfig;
 use crate::session::Session;
 
 /// Check the connection to the server, and suggest fixes.
 ///
 /// Checks the kubeconfig, the client certificate, the connection, the clocks, your identity, the readiness of the server, its
-/// discovery, and the namespace. Exit code: 0 when all checks pass, 1 when one fails.
+/// discovery, its feature gates, and the namespace. Exit code: 0 when all checks pass, 1 when one fails.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  groundplane doctor\n  groundplane doctor --context lab\n  groundplane doctor -o json"
@@ -73,11 +73,11 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
     let well = |what, told: String| Finding { what, is_well: true, told };
     let ill =
         |what, told: String| Finding { what, is_well: false, told: told.trim_end().replace('\n', "; ") };
-    let access = match Kubeconfig::load(&session.global) {
+    let access = match kubeconfig::load(&session.global) {
         Err(failure) => Err(failure),
         Ok(kubeconfig) => {
             let files: Vec<String> = kubeconfig.files.iter().map(|file| file.display().to_string()).collect();
-            Access::of(&kubeconfig, &session.global).await.map(|access| (files.join(":"), access))
+            kubeconfig::access(&kubeconfig, &session.global).await.map(|access| (files.join(":"), access))
         }
     };
     let access = match access {
@@ -140,6 +140,17 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
         ),
         Err(failure) => ill("discovery", failure.text()),
     });
+    findings.push(match client.value(&Ask::get("/apis/groundplane.dev/v1alpha1/featuregates")).await {
+        Ok(list) => well("features", features(&list)),
+        // Another server, or one of before there were gates.
+        Err(failure) if failure.refusal().is_some_and(|refusal| refusal.code() == 404) => {
+            well("features", "the server has no feature gates".to_owned())
+        }
+        Err(failure) if failure.refusal().is_some_and(|refusal| refusal.code() == 403) => {
+            well("features", "you are not allowed to list feature gates".to_owned())
+        }
+        Err(failure) => ill("features", failure.text()),
+    });
     let namespace = session.namespace().await.unwrap_or_default();
     let ask = Ask::get(format!("/api/v1/namespaces/{}", crate::client::segment(&namespace)));
     findings.push(match client.value(&ask).await {
@@ -150,6 +161,23 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
         Err(failure) => ill("namespace", failure.text()),
     });
     findings
+}
+
+/// The feature gates of a server in a line.
+fn features(list: &Value) -> String {
+    let gates = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let told = gates.iter().map(|gate| {
+        let status = &gate["status"];
+        let (name, is_on) = (status["gate"].as_str().unwrap_or_default(), status["enabled"] == true);
+        match status["stage"].as_str().unwrap_or_default() {
+            "" => format!("{name}={is_on}"),
+            stage => format!("{name}={is_on} ({})", stage.to_lowercase()),
+        }
+    });
+    match gates.is_empty() {
+        true => "the server has no feature gates".to_owned(),
+        false => told.collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn certificate(pem: &[u8]) -> Finding {

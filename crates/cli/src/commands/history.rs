@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use client::HistoryOptions;
 use serde_json::Value;
 
 use super::get::{TABLE_ACCEPT, headed, now};
-use crate::client::Ask;
 use crate::commands::found;
 use crate::failure::Failure;
 use crate::print::{self, Output, Table, TableOptions};
@@ -48,15 +48,12 @@ Examples:
   groundplane history namespace default --diff --limit 3
   groundplane get namespace default --as-of 1h -o yaml    an earlier state";
 
-/// How many revisions one request gives.
-const MOST_AT_ONCE: usize = 1000;
-
 /// Shows the history of each object that is named.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     let output = Output::parse(arguments.output.as_deref(), arguments.no_headers)?;
     let places = found::named(&arguments.words, session).await?;
     for place in &places {
-        let path = format!("{}/history", place.path());
+        let path = place.path();
         if let Some(revision) = &arguments.revision {
             one(&path, revision, &output, session).await?;
             continue;
@@ -109,29 +106,18 @@ async fn list(
     session: &mut Session,
 ) -> Result<Vec<Value>, Failure> {
     let client = session.client().await?;
-    let wanted = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-    let (mut pages, mut count, mut resume) = (Vec::new(), 0, None::<String>);
-    loop {
-        let mut ask = Ask::get(path)
-            .query("limit", (wanted - count).min(MOST_AT_ONCE).to_string())
-            .query_if("diff", arguments.diff.then_some("true"))
-            .query_if("continue", resume.clone());
-        if is_table {
-            ask = ask.accept(TABLE_ACCEPT);
-        }
-        let page = client.value(&ask).await.map_err(|failure| failure.without("history"))?;
-        count += page["items"].as_array().or(page["rows"].as_array()).map_or(0, Vec::len);
-        resume = page["metadata"]["continue"].as_str().filter(|token| !token.is_empty()).map(str::to_owned);
-        pages.push(page);
-        if resume.is_none() || count >= wanted {
-            return Ok(pages);
-        }
-    }
+    let options = HistoryOptions {
+        diff: arguments.diff,
+        limit: (arguments.limit > 0).then_some(arguments.limit),
+        accept: is_table.then(|| TABLE_ACCEPT.to_owned()),
+    };
+    let pages = client.inner().history(path, &options).await;
+    pages.map_err(|error| Failure::from(error).without("history"))
 }
 
 async fn one(path: &str, revision: &str, output: &Output, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
-    let mut found = client.value(&Ask::get(path).query("revision", revision)).await?;
+    let mut found = client.inner().revision(path, revision).await?;
     print::without_managed_fields(&mut found["object"]);
     match output.is_table() {
         false => output.print(&mut session.console.out, &found),

@@ -2,17 +2,14 @@
 
 mod code_flow;
 mod device_flow;
-mod issuer;
-mod kept;
 mod kubeconfig;
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use client::login::{Issuer, StoredLogin, Tokens};
 use serde_json::json;
 
-use self::issuer::{Issuer, Tokens};
-use self::kept::Kept;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -122,7 +119,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         false => code_flow::run(&issuer, &scope, !arguments.no_browser, session).await?,
     };
     let name = tokens.name();
-    Kept::new(&issuer, tokens, arguments.at.issuer_ca.as_deref()).write()?;
+    StoredLogin::new(&issuer, tokens, arguments.at.issuer_ca.as_deref()).write()?;
     let context = kubeconfig::add(&arguments.at, &session.global)?;
     session.console.say(&format!("Logged in as {name} at {}.", arguments.at.issuer));
     if let Some(context) = context {
@@ -134,16 +131,16 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 /// Ends logins.
 pub async fn logout(arguments: LogoutArguments, session: &mut Session) -> Result<(), Failure> {
     let mut ended = 0;
-    for kept in Kept::all()? {
+    for kept in StoredLogin::all()? {
         if arguments.issuer.as_ref().is_some_and(|issuer| *issuer != kept.issuer) {
             continue;
         }
         // The file goes whatever the issuer says: it may be gone itself.
-        if let Err(failure) = kept.revoke().await {
+        if let Err(error) = kept.revoke().await {
             session.console.warn(&format!(
                 "{} did not take the login back: {}",
                 kept.issuer,
-                failure.text().trim_end()
+                Failure::from(error).text().trim_end()
             ));
         }
         kept.delete()?;
@@ -159,7 +156,7 @@ pub async fn logout(arguments: LogoutArguments, session: &mut Session) -> Result
 /// Prints a credential.
 pub async fn credential(arguments: CredentialArguments, session: &mut Session) -> Result<(), Failure> {
     let at = &arguments.at;
-    let kept = Kept::current(&at.issuer, &at.client_id).await?;
+    let kept = StoredLogin::current(&at.issuer, &at.client_id).await?;
     let asked = std::env::var("KUBERNETES_EXEC_INFO").unwrap_or_default();
     let asked: serde_json::Value = serde_json::from_str(&asked).unwrap_or_default();
     let version = asked["apiVersion"].as_str().filter(|version| !version.is_empty());
@@ -170,12 +167,6 @@ pub async fn credential(arguments: CredentialArguments, session: &mut Session) -
     });
     writeln!(session.console.out, "{credential}")?;
     Ok(())
-}
-
-/// Why somebody has to log in again.
-fn log_in_again(issuer: &str, client: &str, why: &str) -> Failure {
-    Failure::other(format!("{why} at {issuer}"))
-        .hint(format!("groundplane login --issuer {issuer} --client-id {client}"))
 }
 
 /// What was asked of an issuer, and what it gave.

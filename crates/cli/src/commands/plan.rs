@@ -6,11 +6,9 @@ pub use kept::apply;
 
 use std::io::Write;
 
-use http::Method;
 use serde_json::{Value, json};
 
 use super::apply::{self, How};
-use crate::client::Ask;
 use crate::failure::Failure;
 use crate::flags::DryRun;
 use crate::manifests::FileFlags;
@@ -59,9 +57,6 @@ Examples:
   groundplane plan -f site/ --save=second-row --message \"add the second row\"
   groundplane apply --plan second-row";
 
-const TRANSACTIONS: &str = "/apis/groundplane.dev/v1alpha1/transactions";
-const PLANS: &str = "/apis/groundplane.dev/v1alpha1/plans";
-
 /// Plans.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
     if arguments.files.is_empty() {
@@ -97,24 +92,13 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         files: &arguments.files,
     };
     let client = session.client().await?;
-    let mut answer = match &arguments.save {
-        None => {
-            let ask = Ask::new(Method::POST, TRANSACTIONS)
-                .query("dryRun", "All")
-                .query("fieldValidation", "Strict");
-            client.value(&ask.json(&apply::transaction("Transaction", &how, &prepared))).await?
-        }
-        Some(name) => {
-            let mut plan = apply::transaction("Plan", &how, &prepared);
-            plan["metadata"] = match name.as_str() {
-                "" => json!({"generateName": "plan-"}),
-                name => json!({"name": name}),
-            };
-            client
-                .value(&Ask::new(Method::POST, PLANS).query("fieldValidation", "Strict").json(&plan))
-                .await?
-        }
+    let transaction = apply::transaction(&how, &prepared);
+    let ask = match arguments.save.as_deref() {
+        None => transaction.dry_run(true).request(),
+        Some("") => transaction.plan_request(None),
+        Some(name) => transaction.plan_request(Some(name)),
     };
+    let mut answer = client.value(&ask).await?;
     let mut failures = apply::failed_applies(&answer["status"], &prepared, &client).await;
     let namespace = session.namespace().await?;
     for one in &waiting {

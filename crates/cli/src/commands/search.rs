@@ -73,8 +73,12 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         return output.print(&mut session.console.out, &found);
     }
     let table = Table::read(&found, now());
+    let is_incomplete = found["incomplete"] == true;
     if table.rows.is_empty() {
-        session.console.say("no objects found");
+        session.console.say(match is_incomplete {
+            true => "no objects found among those that you may read",
+            false => "no objects found",
+        });
         return Ok(());
     }
     let options = TableOptions {
@@ -89,6 +93,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         || found["metadata"]["remainingItemCount"].as_u64().is_some_and(|more| more > 0)
     {
         session.console.say("there are more results; add a word, or raise --limit");
+    }
+    if is_incomplete {
+        session.console.say("incomplete: you may not read everything that was searched");
     }
     Ok(())
 }

@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use http::Method;
+use client::{Transaction, Undo};
 use serde_json::{Value, json};
 
-use crate::client::Ask;
 use crate::commands::{found, plan};
 use crate::failure::Failure;
 use crate::flags::{self, DryRun};
@@ -102,20 +101,15 @@ async fn of_objects(arguments: &Arguments, session: &mut Session) -> Result<(), 
     let client = session.client().await?;
     let mut failures = Vec::new();
     for place in found::named(&arguments.words, session).await? {
-        let mut body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "UndoOptions"});
-        if let Some(revision) = &arguments.to_revision {
-            body["toRevision"] = revision.as_str().into();
-        }
-        if let Some(steps) = arguments.steps {
-            body["steps"] = steps.into();
-        }
-        if let Some(message) = &arguments.message {
-            body["message"] = message.as_str().into();
-        }
-        let ask = Ask::new(Method::POST, format!("{}/undo", place.path()))
+        let undo = Undo {
+            to_revision: arguments.to_revision.clone(),
+            steps: arguments.steps,
+            message: arguments.message.clone(),
+        };
+        let ask = undo
+            .request(&place.path())
             .query_if("dryRun", dry_run(&arguments.dry_run))
-            .query("fieldManager", "groundplane")
-            .json(&body);
+            .query("fieldManager", "groundplane");
         let before = place.fetch(&client).await.map(|object| object["metadata"]["resourceVersion"].clone());
         match client.value(&ask).await {
             Ok(after) => {
@@ -172,16 +166,15 @@ async fn of_many(arguments: &Arguments, session: &mut Session) -> Result<(), Fai
             .map(|resource| json!({"group": resource.group, "resource": resource.plural}))
             .collect();
     }
-    let mut spec = json!({"undo": undo, "fieldManager": "groundplane"});
+    let mut transaction = Transaction::new()
+        .undo(undo)
+        .managed_by("groundplane")
+        .dry_run(!arguments.dry_run.is_real())
+        .query("diff", "true");
     if let Some(message) = &arguments.message {
-        spec["message"] = message.as_str().into();
+        transaction = transaction.because(message);
     }
-    let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Transaction", "spec": spec});
-    let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/transactions")
-        .query_if("dryRun", dry_run(&arguments.dry_run))
-        .query("diff", "true")
-        .json(&body);
-    let answer = client.value(&ask).await.map_err(|failure| {
+    let answer = client.value(&transaction.request()).await.map_err(|failure| {
         let says = |text: &str| failure.refusal().is_some_and(|refusal| refusal.message().contains(text));
         if says("skipForgotten") {
             failure.hint("--skip-forgotten reverts the other types")

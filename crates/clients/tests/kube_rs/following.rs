@@ -97,7 +97,7 @@ async fn a_copy_outlives_the_server() {
     let binary = binary.to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let server = Server::start(binary, &data, &[]).unwrap();
+    let server = Server::start(binary, &data, &crate::WITHOUT_OWN_MAPS).unwrap();
     let address = server.client().address().to_owned();
     let client = crate::connect(&server).await;
     make(&client, "before").await;
@@ -107,7 +107,7 @@ async fn a_copy_outlives_the_server() {
     let following = tokio::spawn(following.default_backoff().touched_objects().for_each(|_| async {}));
     reader.wait_until_ready().await.unwrap();
     assert!(server.stop().unwrap().success());
-    let server = Server::start_on(binary, &data, &address, &[]).unwrap();
+    let server = Server::start_on(binary, &data, &address, &crate::WITHOUT_OWN_MAPS).unwrap();
     make(&crate::connect(&server).await, "after").await;
     let reference = ObjectRef::new("after").within("default");
     for _ in 0..1_000 {

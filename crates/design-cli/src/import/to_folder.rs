@@ -1,6 +1,6 @@
 //! Writes the documents of a design into three directories, one per file.
 
-use std::{fs, path::Path};
+use std::{fs, io::Write as _, path::Path};
 
 use design::{
     compile::{LshwInputs, compile},
@@ -27,8 +27,9 @@ pub(super) fn write_all(
     let mut secrets = 0;
     for document in &ours {
         let (place, text) = native::file_of(document);
-        secrets += usize::from(native::holds_secrets(document));
-        write(&to.join(place), &text)?;
+        let holds_secrets = native::holds_secrets(document);
+        secrets += usize::from(holds_secrets);
+        write(&to.join(place), &text, holds_secrets)?;
     }
     writeln!(streams.out, "{} documents written to {}", ours.len(), to.display())?;
     if !others.is_empty() {
@@ -46,9 +47,18 @@ pub(super) fn write_all(
     Ok(Ended::Well)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+/// A file with secrets is for its owner only.
+fn write(path: &Path, text: &str, holds_secrets: bool) -> Result<(), Trouble> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|source| Trouble::file("create", folder, source))?;
     }
-    fs::write(path, text).map_err(|source| Trouble::file("write", path, source))
+    let refuse = |source| Trouble::file("write", path, source);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    if holds_secrets {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(path).map_err(refuse)?;
+    file.write_all(text.as_bytes()).map_err(refuse)
 }

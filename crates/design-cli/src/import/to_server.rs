@@ -1,20 +1,23 @@
 //! Imports the documents of a design into a server in one commit, and reports the affected nodes before.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use clap::Args;
 use design::{
     compile::{Compiled, LshwInputs, compile},
-    document::{Document, native},
-    object::{GROUP, ITEMS, KINDS, VERSION, Written, item_of, object_of},
+    deckhand::{LAYERING_POLICY, layer_order, needed},
+    document::{Document, Envelope, native},
+    model::{Design, Fault},
+    object::{GROUP, ITEMS, KINDS, Layers, VERSION, Written, item_of, object_of},
     reach::reach,
+    user_kinds::UserKinds,
 };
 use serde_json::{Value, json};
 
 use crate::{
     compile::refused,
     outcome::{Ended, Streams, Trouble},
-    server::{Secrecy, ServerDesign, commit},
+    server::{Secrecy, ServerDesign, commit, secrets_of},
 };
 
 #[derive(Args)]
@@ -46,20 +49,19 @@ pub(super) struct Options {
 }
 
 pub(super) fn bring(
-    documents: Vec<Document>,
+    written: &[Document],
+    rendered: &[Document],
     options: &Options,
     streams: &mut Streams<'_>,
 ) -> Result<Ended, Trouble> {
-    let read = compile(&documents, &LshwInputs::new());
-    if !read.design.is_whole() {
-        refused(&read, streams);
+    if let Some(refusal) = refusal(written, rendered, streams) {
         streams.note("nothing was imported: fix the documents above");
-        return Ok(Ended::NotWell);
+        return Ok(refusal);
     }
-    let (objects, left) = written(&documents, options.items)?;
+    let brought = Brought::of(written, options.items)?;
     let place = ServerDesign::look(options.design.as_deref(), streams)?;
     let now = place.objects(streams)?;
-    let items = planned(&place, &objects, &now, options, streams)?;
+    let items = planned(&place, &brought, &now, options, streams)?;
     let force = ("force", options.force_conflicts.to_string());
     let rehearsal = [("dryRun", "All".to_owned()), ("object", "true".to_owned()), force.clone()];
     let message = options.message.as_deref();
@@ -67,8 +69,8 @@ pub(super) fn bring(
     if status["refused"] == true {
         return Ok(not_taken(&status, options, streams));
     }
-    let later = after(&now, &status);
-    tell_reach(&place, &now, &later, options.dry_run, streams)?;
+    let layers = brought.layers.clone().unwrap_or_else(|| place.layers());
+    tell_reach(&place, &now, &after(&now, &status), &layers, options.dry_run, streams)?;
     let status = match options.dry_run {
         true => status,
         false => commit(items, &options.source, &[force], message, streams)?,
@@ -80,46 +82,98 @@ pub(super) fn bring(
         .map(|what| format!("{} {what}", number(what)))
         .collect();
     let (done, name) = (if options.dry_run { "would be imported" } else { "imported" }, &place.name);
-    writeln!(streams.out, "{} documents {done} into design {name}: {}", objects.len(), parts.join(", "))?;
-    if left > 0 {
+    writeln!(
+        streams.out,
+        "{} documents {done} into design {name}: {}",
+        brought.objects.len(),
+        parts.join(", ")
+    )?;
+    if brought.left > 0 {
+        let left = brought.left;
         streams
             .note(format_args!("{left} documents of other kinds were skipped; pass --items to import them"));
     }
     Ok(Ended::Well)
 }
 
-/// Documents as objects, and the number of skipped ones. Names must be unique.
-fn written(documents: &[Document], with_items: bool) -> Result<(Vec<Written>, usize), Trouble> {
-    let (mut objects, mut left) = (Vec::new(), 0);
-    for document in documents {
-        match object_of(document).filter(|_| native::is_of_a_design(document)) {
-            Some(object) => objects.push(object),
-            None if with_items => objects.push(item_of(document)),
-            None => left += 1,
+/// Documents that no server takes. What a document lacks is no reason: another source may have it.
+fn refusal(written: &[Document], rendered: &[Document], streams: &mut Streams<'_>) -> Option<Ended> {
+    let read = Design::read(rendered);
+    let mut is_refused = false;
+    for outcome in &read.outcomes {
+        let problems = outcome.problems.iter();
+        for problem in problems.filter(|one| one.fault.refuses() && one.fault != Fault::Missing) {
+            streams.note(format_args!("{problem} ({})", outcome.document));
+            is_refused = true;
         }
     }
-    if objects.is_empty() {
-        return Err(Trouble::Asked("the sources contain no design documents".to_owned()));
+    for document in written.iter().filter(|one| native::is_of_a_design(one) && one.is_secret()) {
+        streams.note(format_args!(
+            "{}: {} has the storage policy `encrypted`, which a design document cannot have on a server; move its secrets to \
+             a deckhand/Passphrase/v1 document and substitute them",
+            document.at, document.id
+        ));
+        is_refused = true;
     }
-    let mut known = HashSet::new();
-    for one in &objects {
-        let (kind, name) = named(&one.object);
-        if !known.insert((kind, name)) {
-            let why = format!("duplicate document {kind}/{name}; rename or remove one of them");
-            return Err(Trouble::Asked(why));
+    is_refused.then_some(Ended::NotWell)
+}
+
+/// What is imported.
+struct Brought {
+    objects: Vec<Written>,
+    /// The order of layers, if the documents have a policy.
+    layers: Option<Vec<String>>,
+    /// Number of documents that are not imported.
+    left: usize,
+}
+
+impl Brought {
+    /// Documents as objects: those of the design, those that they need, and all others if asked for. Names must be unique.
+    fn of(documents: &[Document], with_items: bool) -> Result<Self, Trouble> {
+        let layers = layer_order(documents);
+        let kept = if layers.is_some() { Layers::Kept } else { Layers::Rendered };
+        let kinds = UserKinds::of(documents);
+        let needed = match layers.is_some() {
+            true => needed(documents, native::is_of_a_design),
+            false => needed(documents, |one| one.envelope == Envelope::Native),
+        };
+        let (mut objects, mut left) = (Vec::new(), 0);
+        for (document, is_needed) in documents.iter().zip(needed) {
+            // The Design has the order of layers, and a site its definition.
+            if [LAYERING_POLICY, "pegleg/SiteDefinition/v1"].contains(&document.schema()) && layers.is_some()
+            {
+                continue;
+            }
+            match object_of(document, kept).filter(|_| native::is_of_a_design(document)) {
+                Some(object) => objects.push(object),
+                None if with_items || is_needed => objects.push(item_of(document, kept, &kinds)),
+                None => left += 1,
+            }
         }
+        if objects.is_empty() {
+            return Err(Trouble::Asked("the sources contain no design documents".to_owned()));
+        }
+        let mut known = HashSet::new();
+        for one in &objects {
+            let (kind, name) = named(&one.object);
+            if !known.insert((kind, name)) {
+                let why = format!("duplicate document {kind}/{name}; rename or remove one of them");
+                return Err(Trouble::Asked(why));
+            }
+        }
+        Ok(Self { objects, layers, left })
     }
-    Ok((objects, left))
 }
 
 /// The transaction items: documents, their Secrets, the Design, and pruned documents.
 fn planned(
     place: &ServerDesign,
-    objects: &[Written],
+    brought: &Brought,
     now: &[Value],
     options: &Options,
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Value>, Trouble> {
+    let objects = &brought.objects;
     let namespace = &place.namespace;
     let mut items = Vec::new();
     if options.create_namespace {
@@ -134,16 +188,17 @@ fn planned(
             Err(refused) => return Err(refused.into()),
         }
     }
-    if place.object.is_null() {
+    if place.object.is_null() || brought.layers.is_some() {
+        let spec = brought.layers.as_ref().map_or_else(|| json!({}), |layers| json!({ "layers": layers }));
         let object = json!({
             "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "Design",
-            "metadata": {"name": place.name, "namespace": namespace}, "spec": {},
+            "metadata": {"name": place.name, "namespace": namespace}, "spec": spec,
         });
         items.push(json!({"operation": "apply", "object": object}));
     }
     let mut secrets: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
     for one in objects {
-        let mut object = one.object.clone();
+        let mut object = one.from_source(&options.source);
         object["metadata"]["namespace"] = json!(namespace);
         items.push(json!({"operation": "apply", "object": object}));
         for secret in &one.secrets {
@@ -173,6 +228,7 @@ fn no_more(
 ) -> Vec<Value> {
     let brought: HashSet<(&str, &str)> = objects.iter().map(|one| named(&one.object)).collect();
     let mut items = Vec::new();
+    let mut secrets = BTreeSet::new();
     let mut count = 0;
     for object in now {
         let managers: Vec<&Value> =
@@ -191,6 +247,12 @@ fn no_more(
             "apiVersion": format!("{GROUP}/{VERSION}"), "kind": kind, "namespace": place.namespace, "name": name,
         });
         let others = managers.iter().any(|entry| !is_ours(&entry) && entry["subresource"].is_null());
+        if !others {
+            let kept: HashSet<&str> =
+                objects.iter().flat_map(|one| &one.secrets).map(|one| one.secret.as_str()).collect();
+            let gone = secrets_of(object).into_iter().filter(|secret| !kept.contains(secret.as_str()));
+            secrets.extend(gone);
+        }
         items.push(match others {
             false => json!({"operation": "delete", "target": target}),
             true => json!({"operation": "apply", "object": {
@@ -199,6 +261,11 @@ fn no_more(
             }}),
         });
     }
+    items.extend(secrets.into_iter().map(|secret| {
+        json!({"operation": "delete", "target": {
+            "apiVersion": "v1", "kind": "Secret", "namespace": place.namespace, "name": secret,
+        }})
+    }));
     if count > 0 && !options.prune {
         streams.note(format_args!(
             "{count} documents that {} imported earlier are no longer among the files; pass --prune to delete them",
@@ -241,16 +308,17 @@ fn tell_reach(
     place: &ServerDesign,
     now: &[Value],
     later: &[Value],
+    layers: &[String],
     in_full: bool,
     streams: &mut Streams<'_>,
 ) -> Result<(), Trouble> {
     let others = place.user_objects(streams)?;
-    let mut state = |objects: &[Value]| -> Result<Compiled, Trouble> {
+    let mut state = |objects: &[Value], layers: &[String]| -> Result<Compiled, Trouble> {
         let objects = [objects, &others].concat();
-        let documents = place.documents(&objects, Secrecy::Hidden, streams)?.documents;
+        let documents = place.documents(&objects, layers, Secrecy::Hidden, streams)?;
         Ok(compile(&documents, &LshwInputs::new()))
     };
-    let (before, after) = (state(now)?, state(later)?);
+    let (before, after) = (state(now, &place.layers())?, state(later, layers)?);
     let Some(new) = after.site() else {
         refused(&after, streams);
         streams.note("warning: the design will not compile after the import");
@@ -270,16 +338,37 @@ fn not_taken(status: &Value, options: &Options, streams: &mut Streams<'_>) -> En
     let items = status["items"].as_array().into_iter().flatten();
     let mut conflicts = false;
     for item in items.filter(|item| item["result"] == "failed") {
-        let (kind, name) = (item["kind"].as_str().unwrap_or("?"), item["name"].as_str().unwrap_or("?"));
+        let document =
+            format!("{}/{}", item["kind"].as_str().unwrap_or("?"), item["name"].as_str().unwrap_or("?"));
+        let owned = owned_fields(&item["error"]);
         conflicts |= item["error"]["code"] == 409;
-        streams
-            .note(format_args!("{kind}/{name}: {}", item["error"]["message"].as_str().unwrap_or("refused")));
+        if owned.is_empty() {
+            let why = item["error"]["message"].as_str().unwrap_or("refused");
+            streams.note(format_args!("{document}: {why}"));
+        }
+        for (field, source) in owned {
+            streams.note(format_args!("{document}: {field} belongs to source {source}"));
+        }
     }
     if conflicts && !options.force_conflicts {
-        streams.note(
-            "hint: another source owns these fields; remove them from the files, or pass --force-conflicts",
-        );
+        streams.note(format_args!(
+            "hint: leave these fields to their source and remove them from the files of {}, or pass --force-conflicts to take \
+             them over",
+            options.source
+        ));
     }
     streams.note("nothing was imported");
     Ended::NotWell
+}
+
+/// The fields that other sources own, each with its source.
+fn owned_fields(error: &Value) -> Vec<(&str, &str)> {
+    let causes = error["details"]["causes"].as_array().into_iter().flatten();
+    let conflicts = causes.filter(|cause| cause["reason"] == "FieldManagerConflict");
+    conflicts
+        .filter_map(|cause| {
+            let source = cause["message"].as_str()?.split('"').nth(1)?;
+            Some((cause["field"].as_str()?.trim_start_matches('.'), source))
+        })
+        .collect()
 }

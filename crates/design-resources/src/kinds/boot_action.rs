@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// Files, systemd units and packages that are installed on the selected nodes when they are deployed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -28,9 +28,9 @@ pub struct BootActionSpec {
     pub assets: Option<Vec<Asset>>,
     /// Selects the nodes. Unset means all nodes.
     pub node_filter: Option<NodeFilter>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// An asset that is installed on a node.

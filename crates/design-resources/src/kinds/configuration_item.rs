@@ -5,14 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::substitution::{SecretKey, Substitution};
+use super::composition::Composition;
+use super::substitution::SecretKey;
 
 /// A document of a user-defined schema. It is validated against the DataSchema document of that schema, if there is one.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationItem {
     /// Standard object metadata.
     pub metadata: Metadata,
-    /// Content of the document document. Set by users or "groundplane design import".
+    /// Content of the document. Set by users or "groundplane design import".
     pub spec: ConfigurationItemSpec,
 }
 
@@ -30,9 +31,9 @@ pub struct ConfigurationItemSpec {
     pub data: Option<Value>,
     /// Secret that holds the data, as YAML, instead of `data`.
     pub data_secret: Option<SecretKey>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 impl Resource for ConfigurationItem {
@@ -47,6 +48,7 @@ impl Resource for ConfigurationItem {
             .categories(&["design"])
             .short(&["ci"])
             .names(krm::names::name_is_path_segment)
+            .validate_raw(super::readable::validate_item)
             .selects(&["spec.schema", "spec.name"])
             .searches(&["spec.schema", "spec.name"])
             .prints("Schema", "string", ".spec.schema")

@@ -37,6 +37,11 @@ pub struct DesignSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub kinds: Option<Vec<UserKind>>,
+    /// Layers of the documents, the most general first, such as `global`, `type` and `site`. Documents are rendered in this order
+    /// before they are compiled. Unset if the documents have no layers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub layers: Option<Vec<String>>,
     /// Number of the active revision. The DesignRevision must exist and have no errors, unless `allowErrors` is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

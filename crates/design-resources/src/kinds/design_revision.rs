@@ -1,8 +1,8 @@
 //! DesignRevision: an immutable snapshot of the documents of a design.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use design::document::Document;
 use design::object::documents_of;
 use krm::Object;
 use krm::field::{FieldError, Path};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Design;
-use crate::compiled_design::CompiledDesign;
+use crate::compiled_design::{CompiledDesign, State};
 use crate::verdict::{self, Summary};
 
 /// An immutable snapshot of the documents of a design. It cannot be deleted while it is the active revision.
@@ -38,6 +38,10 @@ pub struct DesignRevisionSpec {
     pub number: i64,
     /// Message that describes the revision. Free text, found by search.
     pub message: Option<String>,
+    /// Layers of the documents, the most general first, as in the Design.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub layers: Option<Vec<String>>,
     /// The documents. Secrets are referenced, not included.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub documents: Vec<RevisionDocument>,
@@ -52,6 +56,9 @@ pub struct RevisionDocument {
     pub name: String,
     /// Labels of the document's object.
     pub labels: Option<BTreeMap<String, String>>,
+    /// Where each source had the document from: annotations of the document's object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origins: Option<BTreeMap<String, String>>,
     /// Spec of the document's object.
     #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
     pub spec: Value,
@@ -70,9 +77,12 @@ pub struct DesignRevisionStatus {
 
 impl DesignRevisionSpec {
     /// The documents, ready to compile.
-    pub fn documents(&self) -> Vec<Document> {
+    pub fn state(&self) -> State {
         let objects: Vec<Value> = self.documents.iter().map(RevisionDocument::object).collect();
-        documents_of(&objects, &|_, _| None)
+        State {
+            documents: documents_of(&objects, &|_, _| None).into_iter().map(Arc::new).collect(),
+            layers: self.layers.clone().unwrap_or_default(),
+        }
     }
 }
 
@@ -81,7 +91,7 @@ impl RevisionDocument {
         json!({
             "apiVersion": format!("{}/{}", super::GROUP, super::VERSION),
             "kind": self.kind,
-            "metadata": {"name": self.name, "labels": self.labels},
+            "metadata": {"name": self.name, "labels": self.labels, "annotations": self.origins},
             "spec": self.spec,
         })
     }
@@ -134,7 +144,7 @@ fn compute_status_once(new: &mut Object, old: Option<&Object>) {
         return;
     }
     let Some(revision) = DesignRevision::read(new) else { return };
-    let result = CompiledDesign::of(revision.spec.documents());
+    let result = CompiledDesign::of(revision.spec.state());
     let told = Summary::of(&result);
     let mut status = serde_json::to_value(&told).unwrap_or_default();
     // The creation timestamp of the object has the actual time.
@@ -158,7 +168,15 @@ fn validate_immutable(change: &Change<DesignRevision>) -> Vec<FieldError> {
             let why = "a revision is immutable; create a new one";
             vec![FieldError::forbidden(&Path::of("spec"), why)]
         }
-        _ => Vec::new(),
+        Some(_) => Vec::new(),
+        None => {
+            let path = Path::of("spec");
+            let documents = path.field("documents");
+            let of_one = |(index, one): (usize, &RevisionDocument)| {
+                super::readable::secrets_of(&one.kind, &one.spec, &documents.index(index).field("spec"))
+            };
+            spec.documents.iter().enumerate().flat_map(of_one).collect()
+        }
     }
 }
 

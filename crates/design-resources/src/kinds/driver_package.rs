@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// Drivers that the operating system lacks: packages, kernel modules and the PCI ids they are for. Hosts and hardware
 /// profiles name it in `drivers`.
@@ -38,9 +38,9 @@ pub struct DriverPackageSpec {
     /// Operating system images that the drivers support. Unset means all.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub images: Option<Vec<String>>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 impl Resource for DriverPackage {

@@ -6,7 +6,8 @@ use krm::kind::{Declaration, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::substitution::{SecretKey, Substitution};
+use super::composition::Composition;
+use super::substitution::SecretKey;
 
 /// Settings of a host, set by a node or inherited from a host profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,9 +50,9 @@ pub struct MachineSettings {
     /// Names of the driver packages to install.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub drivers: Option<Vec<String>>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// Storage layout of a host.

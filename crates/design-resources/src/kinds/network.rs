@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// A subnet of the site with its VLAN, address ranges, routes and DNS.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -42,9 +42,9 @@ pub struct NetworkSpec {
     pub dhcp_relay: Option<DhcpRelay>,
     /// Free labels of the network, as key-value pairs.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// DNS settings of a network.

@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// Bonding, trunking, MTU and allowed networks of ports, which switch and host must agree on. Interfaces name it in
 /// `device_link`.
@@ -35,9 +35,9 @@ pub struct NetworkLinkSpec {
     pub allowed_networks: Option<Vec<String>>,
     /// Free labels. `noconfig: enabled` excludes the link from configuration by drivers.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// Bonding parameters.

@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// A rack of the site with its top-of-rack switches and location. Nodes name it in `metadata.rack`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -31,9 +31,9 @@ pub struct RackSpec {
     pub local_networks: Option<Vec<String>>,
     /// Free labels. Node filters of boot actions select by them.
     pub labels: Option<BTreeMap<String, Option<String>>>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// A top-of-rack switch.

@@ -6,8 +6,8 @@ use krm::kind::{Declaration, Metadata, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::composition::Composition;
 use super::document;
-use super::substitution::Substitution;
 
 /// Site-wide settings: SSH keys, package repositories and hardware tags. A design has exactly one Region document.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub struct RegionSpec {
     pub authorized_keys: Option<Vec<String>>,
     /// Package repositories of the site.
     pub repositories: Option<Repositories>,
-    /// Values copied from other documents before the design is compiled (Deckhand substitutions).
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub substitutions: Option<Vec<Substitution>>,
+    /// Layers, substitutions and secret values.
+    #[serde(flatten)]
+    pub composition: Composition,
 }
 
 /// A tag and the hardware query that assigns it.

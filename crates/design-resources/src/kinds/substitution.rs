@@ -31,6 +31,20 @@ pub struct Source {
     pub match_group: Option<i64>,
 }
 
+/// A secret value of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SecretValue {
+    /// Path of the value in the document's data, as field names after slashes: `/repositories/sources/main/url`. Members of
+    /// lists go by their name, or by their number from 0.
+    pub path: String,
+    /// Name of the Secret, in the same namespace. Must not be empty.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Key in the Secret's data. Must not be empty.
+    #[schemars(length(min = 1))]
+    pub key: String,
+}
+
 /// Reference to a key of a Secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretKey {

@@ -6,13 +6,12 @@ use krm::status::Status;
 use serde_json::{Value, json};
 
 use super::{design_of, shown};
-use crate::compiled_design::{self, CompiledDesign};
+use crate::compiled_design;
 
 /// Answers `…/designs/<name>/findings?at=`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let design = design_of(asked, look)?;
-    let result =
-        CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);
+    let result = compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?;
     let told = result.diagnostics();
     let count = |severity| told.iter().filter(|one| one.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

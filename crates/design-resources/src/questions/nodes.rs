@@ -7,7 +7,7 @@ use krm::status::Status;
 use serde_json::{Map, Value, json};
 
 use super::{design_of, shown, site_of};
-use crate::compiled_design::{self, CompiledDesign};
+use crate::compiled_design;
 
 /// Answers `…/designs/<name>/nodes?where=path=value,…&fields=path,…&at=`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
@@ -15,8 +15,7 @@ pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answere
     let wanted = conditions(asked.option("where").unwrap_or_default())?;
     let fields: Vec<&str> =
         asked.option("fields").map(|fields| fields.split(',').collect()).unwrap_or_default();
-    let result =
-        CompiledDesign::of(compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?);
+    let result = compiled_design::at(&design, asked.option("at").unwrap_or("documents"), look)?;
     let site = site_of(&result)?;
     let mut found = Vec::new();
     for node in &site.nodes {
@@ -60,7 +59,9 @@ fn holds(values: &[Explanation], path: &str, value: &str) -> bool {
 }
 
 fn as_json(node: &Node, values: &[Explanation], fields: &[&str]) -> Value {
-    let mut json = json!({ "name": node.name(), "fqdn": node.fqdn });
+    let mut json = json!({
+        "name": node.name(), "fqdn": node.fqdn, "dnsServers": node.name_servers, "dnsSearch": node.search_domains,
+    });
     if !fields.is_empty() {
         let picked: Map<String, Value> =
             fields.iter().map(|field| ((*field).to_owned(), picked(values, field).into())).collect();

@@ -26,8 +26,8 @@ pub fn compare(
 }
 
 fn machine(profile: &HardwareProfile, built: &Built, fields: &mut Vec<Comparison>) {
-    let system = built.lshw.as_ref().and_then(|lshw| lshw.system.as_ref());
-    let bios = built.lshw.as_ref().and_then(|lshw| lshw.firmware.as_ref());
+    let system = built.lshw.as_ref().and_then(|lshw| lshw.system());
+    let bios = built.lshw.as_ref().and_then(|lshw| lshw.firmware());
     let mut field =
         |name: &str, designed: &Field<String>, found: Option<&str>, is_same: fn(&str, &str) -> bool| {
             if let Some(designed) = text(designed) {
@@ -45,7 +45,7 @@ fn machine(profile: &HardwareProfile, built: &Built, fields: &mut Vec<Comparison
 /// Of the components lshw tells the BIOS only; the others wait for who can ask a BMC.
 fn firmware(node: &Node, built: &Built, fields: &mut Vec<Comparison>) {
     for (component, level) in &node.machine.firmware {
-        let bios = built.lshw.as_ref().and_then(|lshw| lshw.firmware.as_ref());
+        let bios = built.lshw.as_ref().and_then(|lshw| lshw.firmware());
         let found = bios.filter(|_| component == "bios").and_then(|bios| bios.version.as_deref());
         fields.push(judge(format!("firmware.{component}"), &level.value, found, is_level));
     }
@@ -59,20 +59,15 @@ fn devices(profile: &HardwareProfile, built: &Built, fields: &mut Vec<Comparison
             fields.push(Comparison { field, designed, built: None, verdict: Verdict::NotSeen });
             continue;
         };
-        let device = lshw.device(alias).filter(|device| device.name().is_some_and(|name| !name.is_empty()));
-        let Some(device) = device else {
+        let found = lshw.device(alias).and_then(|found| Some((found, found.name()?)));
+        let Some((found, name)) = found else {
             fields.push(Comparison { field, designed, built: None, verdict: Verdict::Missing });
             continue;
         };
-        let product = device.product.as_deref();
+        let product = found.device.product.as_deref().or(found.used.product.as_deref());
         fields.push(match (text(&alias.dev_type), product) {
             (Some(kind), Some(_)) => judge(field, kind, product, is_product),
-            _ => Comparison {
-                field,
-                designed,
-                built: device.name().map(str::to_owned),
-                verdict: Verdict::Same,
-            },
+            _ => Comparison { field, designed, built: Some(name.to_owned()), verdict: Verdict::Same },
         });
     }
 }
@@ -95,7 +90,7 @@ fn disk(device: &StorageDevice, node: &Node, profile: &HardwareProfile, built: &
         let disks = &built.inventory.as_ref()?.disks;
         disks.iter().find(|(disk, _)| disk == node.logical_name(name)).map(|(_, bytes)| *bytes)
     };
-    let bytes = seen.and_then(|device| device.bytes).or_else(listed);
+    let bytes = seen.and_then(|found| found.used.bytes.or(found.device.bytes)).or_else(listed);
     Some(Comparison {
         field: format!("storage.physical_devices.{name}"),
         designed: format!("at least {needed} bytes"),

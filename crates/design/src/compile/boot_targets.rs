@@ -1,9 +1,11 @@
 //! Which nodes a boot action reaches.
 
+use std::sync::Arc;
+
 use super::{node::Node, site::BootActionTargets};
 use crate::model::{BootAction, Criteria, NodeFilter, text, values};
 
-pub(super) fn of(action: &BootAction, nodes: &[Node]) -> BootActionTargets {
+pub(super) fn of(action: &BootAction, nodes: &[Arc<Node>]) -> BootActionTargets {
     let reached =
         nodes.iter().filter(|node| action.node_filter.as_ref().is_none_or(|filter| matches(filter, node)));
     let names = reached.map(|node| node.name().to_owned()).collect();

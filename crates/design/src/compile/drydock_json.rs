@@ -80,7 +80,7 @@ fn effective(design: &Design, site: &Site) -> Value {
 /// The kinds that compiling leaves alone.
 fn never_inherited(design: &Design) -> Value {
     json!({
-        "region": design.region.as_ref().map(places::region),
+        "region": design.region.as_deref().map(places::region),
         "racks": by_name(&design.racks, |rack| (&rack.document.name, places::rack(rack))),
         "network_links": by_name(&design.network_links, |link| (&link.document.name, networks::link(link))),
         "hardware_profiles": by_name(&design.hardware_profiles, |one| (one.name(), places::hardware(one))),

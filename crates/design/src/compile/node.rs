@@ -12,8 +12,8 @@ use super::{
 use crate::{
     inherit::{Effective, Explanation, Ledger, Refusal, explain_with, machine},
     model::{
-        Address, Addressing, BaremetalNode, Design, DocumentRef, Field, HardwareProfile, MachineSettings,
-        Network, Texts, text, values,
+        Address, Addressing, BaremetalNode, Design, DocumentRef, Field, HardwareProfile, HostSettings,
+        MachineSettings, Network, Origin, Texts, text, values,
     },
 };
 
@@ -46,19 +46,45 @@ pub struct Node {
     pub name_servers: Vec<String>,
     /// Where it looks for short names: the domain and search list of its primary network.
     pub search_domains: Vec<String>,
+    /// Who set the DNS servers and the domain.
+    dns: Dns,
+}
+
+/// Who set the DNS settings of a node: its primary network.
+#[derive(Clone, Debug, Default)]
+struct Dns {
+    servers: Option<Origin>,
+    domain: Option<Origin>,
+}
+
+impl Dns {
+    fn of(network: &Network) -> Self {
+        let by = |field: &Field<String>| field.as_ref().map(|set| set.by.clone());
+        Self { servers: by(&network.dns_servers), domain: by(&network.dns_domain) }
+    }
 }
 
 /// What a node looks up by name.
 pub(super) struct Surroundings<'d> {
-    hardware: HashMap<&'d str, &'d HardwareProfile>,
-    networks: HashMap<&'d str, &'d Network>,
+    hardware: HashMap<&'d str, &'d Arc<HardwareProfile>>,
+    networks: HashMap<&'d str, &'d Arc<Network>>,
 }
 
 impl<'d> Surroundings<'d> {
-    pub(super) fn of(design: &'d Design, networks: &'d [Network]) -> Self {
+    pub(super) fn of(design: &'d Design) -> Self {
         let hardware = design.hardware_profiles.iter().map(|profile| (profile.name(), profile));
-        let networks = networks.iter().map(|network| (network.name(), network));
+        let networks = design.networks.iter().map(|network| (network.name(), network));
         Self { hardware: hardware.collect(), networks: networks.collect() }
+    }
+
+    /// The hardware profile and the primary network of a host.
+    pub(super) fn around(
+        &self,
+        settings: &HostSettings,
+    ) -> (Option<&'d Arc<HardwareProfile>>, Option<&'d Arc<Network>>) {
+        let hardware = text(&settings.hardware_profile).and_then(|name| self.hardware.get(name).copied());
+        let primary = text(&settings.primary_network).and_then(|name| self.networks.get(name).copied());
+        (hardware, primary)
     }
 }
 
@@ -102,6 +128,7 @@ impl Node {
                 .map(str::to_owned)
                 .collect(),
             search_domains: [domain].into_iter().chain(searched).map(str::to_owned).collect(),
+            dns: primary.map(|network| Dns::of(network)).unwrap_or_default(),
             machine,
             effective,
         })
@@ -116,6 +143,22 @@ impl Node {
     pub fn explain(&self) -> Vec<Explanation> {
         let mut values = explain_with(&self.effective.settings, &self.machine, &self.effective.ledger);
         values.extend(self.own_values());
+        values.extend(self.dns_values());
+        values
+    }
+
+    /// What follows from its primary network.
+    fn dns_values(&self) -> Vec<Explanation> {
+        let value = |path: &str, list: &[String], by: &Option<Origin>| Explanation {
+            path: path.to_owned(),
+            value: list.join(","),
+            by: by.clone(),
+            overrode: Vec::new(),
+        };
+        let mut values = vec![value("dns.search", &self.search_domains, &self.dns.domain)];
+        if !self.name_servers.is_empty() {
+            values.insert(0, value("dns.servers", &self.name_servers, &self.dns.servers));
+        }
         values
     }
 

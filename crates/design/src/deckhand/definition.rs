@@ -16,6 +16,8 @@ pub(super) use substitution::{Destination, Source, Substitution, Target};
 pub(super) struct Definition {
     pub(super) is_abstract: bool,
     pub(super) is_replacement: bool,
+    /// Whether it is for Deckhand itself, such as a layering policy.
+    pub(super) is_control: bool,
     pub(super) layer: Option<(String, Position)>,
     /// Label and value pairs that a parent must have; empty selects nothing.
     pub(super) parent_selector: Vec<(String, Node)>,
@@ -58,6 +60,7 @@ impl Definition {
         let metadata = Fields::of(metadata, "metadata")?;
         let mut definition = Self {
             is_replacement: metadata.flag("replacement")?,
+            is_control: is_control(metadata.get("schema")),
             labels: metadata.pairs("labels")?,
             substitutions: metadata.each("substitutions", Substitution::read)?,
             ..Self::default()
@@ -71,6 +74,12 @@ impl Definition {
         }
         Ok(definition)
     }
+}
+
+fn is_control(schema: Option<&Node>) -> bool {
+    schema
+        .and_then(|schema| schema.value.as_str())
+        .is_some_and(|schema| schema.starts_with("metadata/Control"))
 }
 
 impl Action {

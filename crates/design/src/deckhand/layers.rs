@@ -34,6 +34,10 @@ impl LayerOrder {
         names.map(|names| Some(Self(names))).ok_or_else(malformed)
     }
 
+    pub(super) fn into_names(self) -> Vec<String> {
+        self.0
+    }
+
     /// Where a document stands: the base is 0. A document without a layer stands nowhere.
     pub(super) fn rank(
         &self,

@@ -119,7 +119,7 @@ impl Chooser<'_> {
             );
             return Err(self.problem(ProblemKind::ReplacementWithoutParent, child, message, &[parent]));
         }
-        if self.definitions[parent].is_replacement {
+        if self.definitions[parent].is_replacement && !self.definitions[parent].is_abstract {
             let message =
                 format!("{} replaces {}, which is a replacement itself", document.id, DocumentRef::of(other));
             return Err(self.problem(ProblemKind::ReplacementOfReplacement, child, message, &[parent]));

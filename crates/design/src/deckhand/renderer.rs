@@ -1,8 +1,9 @@
 //! The whole of rendering: parse, choose parents, order, layer, substitute, emit.
 
 use super::{
-    DocumentRef, MissingSource, Problem, ProblemKind, Rendering, actions, definition::Definition,
-    dependencies, layers::LayerOrder, limits::Room, names::Names, parents, substitute, substitute::Failure,
+    DocumentRef, MissingSource, MissingValue, Problem, ProblemKind, Rendering, actions,
+    definition::Definition, dependencies, layers::LayerOrder, limits::Room, names::Names, parents,
+    substitute, substitute::Failure,
 };
 use crate::{
     document::Document,
@@ -15,7 +16,7 @@ pub(super) fn render(documents: Vec<Document>, missing: MissingSource) -> Result
     let definitions = definitions(&documents)?;
     let ranks = ranks(&documents, &definitions, &mut warnings)?;
     let mut problems = Vec::new();
-    let names = Names::of(&documents, &definitions, &mut problems);
+    let names = Names::of(&documents, &definitions, &ranks, &mut problems, &mut warnings);
     stop_at(&mut problems)?;
     let parents = parents::choose(&documents, &definitions, &ranks, &mut problems);
     stop_at(&mut problems)?;
@@ -24,8 +25,14 @@ pub(super) fn render(documents: Vec<Document>, missing: MissingSource) -> Result
         Renderer { documents: &documents, definitions: &definitions, names: &names, parents: &parents };
     let needs: Vec<Vec<usize>> = (0..documents.len()).map(|document| renderer.needs(document)).collect();
     let order = dependencies::order(&documents, &needs)?;
-    let mut work =
-        Work { rendered: vec![None; documents.len()], room: Room::default(), missing, warnings, problems };
+    let mut work = Work {
+        rendered: vec![None; documents.len()],
+        room: Room::default(),
+        missing,
+        warnings,
+        left_out: Vec::new(),
+        problems,
+    };
     for document in order {
         renderer.render(document, &mut work);
     }
@@ -37,7 +44,7 @@ pub(super) fn render(documents: Vec<Document>, missing: MissingSource) -> Result
         .filter(|(_, emitted)| *emitted)
         .map(|((document, data), _)| Document { data: data.unwrap_or(document.data), ..document })
         .collect();
-    Ok(Rendering { documents, warnings: work.warnings })
+    Ok(Rendering { documents, warnings: work.warnings, missing: work.left_out })
 }
 
 fn stop_at(problems: &mut Vec<Problem>) -> Result<(), Vec<Problem>> {
@@ -97,13 +104,18 @@ struct Work {
     room: Room,
     missing: MissingSource,
     warnings: Vec<Warning>,
+    left_out: Vec<MissingValue>,
     problems: Vec<Problem>,
 }
 
 impl Renderer<'_> {
-    /// Concrete documents are emitted, unless another replaces them.
+    /// Concrete documents are emitted, unless another replaces them. Of control documents of one name the first is.
     fn is_emitted(&self, document: usize) -> bool {
-        !self.definitions[document].is_abstract && self.replacement_of(document).is_none()
+        let definition = &self.definitions[document];
+        !definition.is_abstract
+            && self.replacement_of(document).is_none()
+            && (!definition.is_control
+                || self.names.effective(&self.documents[document].id) == Some(document))
     }
 
     fn replacement_of(&self, document: usize) -> Option<usize> {
@@ -171,8 +183,9 @@ impl Renderer<'_> {
                     return Err(Failure { kind: ProblemKind::MissingSource, at, message });
                 }
                 MissingSource::Warn => {
-                    let message = format!("{} {message}", self.documents[document].id);
-                    work.warnings.push(Warning { at, message });
+                    let id = &self.documents[document].id;
+                    let warning = Warning { at, message: format!("{id} {message}") };
+                    work.left_out.push(MissingValue { document: id.clone(), warning });
                 }
             }
         }

@@ -95,49 +95,55 @@ fn put(destination: &Destination, value: &Node, data: &mut Node) -> Result<(), F
     let Some(place) = path.get_mut(data) else {
         return Err(refuse(format!("has no value at {path} for the pattern to match")));
     };
-    match (&destination.target, &mut place.value) {
-        (Target::Whole, _) => {}
-        (Target::Matches(regex), Value::String(old)) => replace_all(regex, old, &text, &destination.at)?,
+    let insertion = Insertion { text: &text, is_secret: value.at.file.is_secret(), at: &destination.at };
+    match (&destination.target, &place.value) {
+        (Target::Whole, _) => Ok(()),
+        (Target::Matches(regex), Value::String(_)) => insertion.replace_all(regex, place),
         (Target::Matches(_), other) => {
-            return Err(refuse(format!("has {} at {path}, but a pattern requires a string", other.kind())));
+            Err(refuse(format!("has {} at {path}, but a pattern requires a string", other.kind())))
         }
-        (Target::MatchesBelow { regex, depth }, _) => {
-            replace_below(regex, *depth, place, &text, &destination.at)?;
-        }
+        (Target::MatchesBelow { regex, depth }, _) => insertion.replace_below(regex, *depth, place),
     }
-    Ok(())
 }
 
-/// The value goes in as it is: `$1` or `\1` in a password is not a reference to a group.
-fn replace_all(regex: &Regex, old: &mut String, new: &str, at: &Position) -> Result<(), Failure> {
-    if regex.find_iter(old).count().saturating_mul(new.len()) > limits::MAX_DOCUMENT {
-        return Err(limits::too_large(at, "puts too large a value at too many places".to_owned()));
-    }
-    if let Cow::Owned(replaced) = regex.replace_all(old, NoExpand(new)) {
-        *old = replaced;
-    }
-    Ok(())
+/// A text that takes the place of what a pattern matches.
+struct Insertion<'a> {
+    text: &'a str,
+    is_secret: bool,
+    at: &'a Position,
 }
 
-fn replace_below(
-    regex: &Regex,
-    depth: Option<usize>,
-    node: &mut Node,
-    new: &str,
-    at: &Position,
-) -> Result<(), Failure> {
-    if let Value::String(old) = &mut node.value {
-        return if old.contains(regex.as_str()) { replace_all(regex, old, new, at) } else { Ok(()) };
-    }
-    if depth == Some(0) {
-        return Ok(());
-    }
-    let depth = depth.map(|depth| depth - 1);
-    match &mut node.value {
-        Value::List(items) => {
-            items.iter_mut().try_for_each(|item| replace_below(regex, depth, item, new, at))
+impl Insertion<'_> {
+    /// The value goes in as it is: `$1` or `\1` in a password is not a reference to a group. A string that holds a part of
+    /// a secret is one.
+    fn replace_all(&self, regex: &Regex, node: &mut Node) -> Result<(), Failure> {
+        let Value::String(old) = &mut node.value else { return Ok(()) };
+        if regex.find_iter(old).count().saturating_mul(self.text.len()) > limits::MAX_DOCUMENT {
+            return Err(limits::too_large(self.at, "puts too large a value at too many places".to_owned()));
         }
-        Value::Map(map) => map.values_mut().try_for_each(|value| replace_below(regex, depth, value, new, at)),
-        _ => Ok(()),
+        if let Cow::Owned(replaced) = regex.replace_all(old, NoExpand(self.text)) {
+            *old = replaced;
+            if self.is_secret {
+                node.at.file = node.at.file.secret();
+            }
+        }
+        Ok(())
+    }
+
+    fn replace_below(&self, regex: &Regex, depth: Option<usize>, node: &mut Node) -> Result<(), Failure> {
+        if let Value::String(old) = &node.value {
+            return if old.contains(regex.as_str()) { self.replace_all(regex, node) } else { Ok(()) };
+        }
+        if depth == Some(0) {
+            return Ok(());
+        }
+        let depth = depth.map(|depth| depth - 1);
+        match &mut node.value {
+            Value::List(items) => {
+                items.iter_mut().try_for_each(|item| self.replace_below(regex, depth, item))
+            }
+            Value::Map(map) => map.values_mut().try_for_each(|value| self.replace_below(regex, depth, value)),
+            _ => Ok(()),
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! One document: its schema, name and data.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use thiserror::Error;
 
 use crate::{
-    object,
+    model::DocumentRef,
+    object, secrets,
     yaml::{Map, Node, Position},
 };
 
@@ -82,8 +83,13 @@ pub struct DocumentError {
 }
 
 impl Document {
-    /// Takes the envelope off one YAML document.
+    /// Takes the envelope off one YAML document. Pegleg's wrapping of a document that it manages is taken off too, unless
+    /// the document in it is encrypted.
     pub fn from_node(node: Node) -> Result<Self, DocumentError> {
+        let node = match managed(&node) {
+            Some(inner) => inner.clone(),
+            None => node,
+        };
         let refuse = |at: &Position, message: String| DocumentError { at: at.clone(), message };
         if node.value.as_map().is_none() {
             return Err(refuse(&node.at, format!("a document must be a map, found {}", node.value.kind())));
@@ -110,7 +116,7 @@ impl Document {
             Envelope::Legacy | Envelope::Native => "spec",
         };
         let nothing = || Node { value: Default::default(), at: node.at.clone() };
-        let document = Self {
+        let mut document = Self {
             envelope,
             id: DocumentId { schema, name },
             metadata: metadata.cloned().unwrap_or(nowhere),
@@ -118,7 +124,23 @@ impl Document {
             at: node.at,
             nameless,
         };
+        document.claim_values();
         Ok(if envelope == Envelope::Native { object::in_file(document) } else { document })
+    }
+
+    /// Every value remembers the document it was written in, through layering and substitution.
+    fn claim_values(&mut self) {
+        let is_secret = secrets::is_secret_document(&self.id.schema, &self.metadata, &self.data);
+        let reference = Arc::new(DocumentRef::of(self));
+        let file = self.at.file.of_document(Arc::clone(&reference), is_secret);
+        self.data.move_to(&file);
+        self.metadata.move_to(&self.at.file.of_document(reference, false));
+        self.at.file = file;
+    }
+
+    /// Whether everything that it says is secret.
+    pub fn is_secret(&self) -> bool {
+        self.at.file.is_secret()
     }
 
     /// The document's name.
@@ -130,6 +152,14 @@ impl Document {
     pub fn schema(&self) -> &str {
         &self.id.schema
     }
+}
+
+fn managed(node: &Node) -> Option<&Node> {
+    let schema = node.get("schema")?.value.as_str()?;
+    let data = node
+        .get("data")
+        .filter(|data| schema.starts_with(secrets::MANAGED) && data.get("encrypted").is_none())?;
+    data.get("managedDocument").filter(|inner| inner.get("schema").is_some())
 }
 
 /// The name in the metadata.

@@ -45,6 +45,20 @@ pub enum LoadError {
         /// The sites there are.
         sites: Vec<String>,
     },
+    /// Another repository of a site is not checked out.
+    #[error(
+        "the site definition in {} names the repository {name} ({url}), which is not checked out beside it; clone it, and \
+         pass --repository {name}=DIR",
+        site.display()
+    )]
+    NoRepository {
+        /// The repository of the site.
+        site: PathBuf,
+        /// The name of the other.
+        name: String,
+        /// Where it comes from.
+        url: String,
+    },
     /// A file is not YAML.
     #[error(transparent)]
     Yaml(#[from] YamlError),
@@ -96,11 +110,19 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(files)
 }
 
+/// Hidden files and directories, such as `.git`, belong to tools.
+fn is_hidden(entry: &fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with('.')
+}
+
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
     let unreadable = |source| LoadError::Io { path: folder.to_owned(), source };
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
+        if is_hidden(&entry) {
+            continue;
+        }
         // A link to a folder is not followed: it may lead back up.
         if entry.file_type().map_err(unreadable)?.is_dir() {
             collect(&path, files)?;

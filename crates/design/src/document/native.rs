@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::Document;
+use super::{Document, DocumentId};
 use crate::{
-    inherit::is_secret,
+    secrets,
     yaml::{self, Map, Node},
 };
 
@@ -26,7 +26,12 @@ const FOLDERS: [(&str, &str); 9] = [
 
 /// Whether a document is part of a design, in any of the dialects.
 pub fn is_of_a_design(document: &Document) -> bool {
-    let parts = document.id.schema_parts();
+    is_schema_of_a_design(&document.id)
+}
+
+/// Whether a document of this schema is part of a design.
+pub fn is_schema_of_a_design(id: &DocumentId) -> bool {
+    let parts = id.schema_parts();
     parts.is_some_and(|(namespace, kind, _)| {
         ["drydock", "design.groundplane.dev"].contains(&namespace) && folder_of(kind).is_some()
     })
@@ -42,10 +47,7 @@ pub fn file_of(document: &Document) -> (PathBuf, String) {
 
 /// Whether a document says something that others must not see.
 pub fn holds_secrets(document: &Document) -> bool {
-    let oob = document.data.get("oob").and_then(|oob| oob.value.as_map());
-    oob.is_some_and(|oob| {
-        oob.iter().any(|(key, value)| is_secret(&format!("oob.{key}")) && !value.value.is_null())
-    })
+    secrets::without_secrets(&document.data, &|path, _| secrets::is_secret_path(path)) != document.data
 }
 
 fn folder_of(kind: &str) -> Option<&'static str> {

@@ -38,31 +38,61 @@ impl Effective {
     }
 }
 
+/// Profiles that were resolved before, by name: each with what it was made of. The same parts make the same again.
+#[derive(Debug, Default)]
+pub(crate) struct ResolvedBefore(HashMap<String, Resolved>);
+
+/// A profile, what it inherited, and what both come to.
+type Resolved = (Arc<HostProfile>, Option<Arc<Effective>>, Arc<Effective>);
+
+impl ResolvedBefore {
+    fn get(&self, profile: &Arc<HostProfile>, inherited: Option<&Arc<Effective>>) -> Option<Arc<Effective>> {
+        let (own, from, effective) = self.0.get(profile.name())?;
+        let is_same = Arc::ptr_eq(own, profile) && is_same(from.as_ref(), inherited);
+        is_same.then(|| Arc::clone(effective))
+    }
+}
+
+/// Whether two are one and the same, or both nothing.
+pub(crate) fn is_same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
 /// All host profiles of a design after inheritance, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
-    by_name: HashMap<String, Effective>,
+    by_name: HashMap<String, Arc<Effective>>,
     broken: HashMap<String, Refusal>,
     cycles: Vec<Refusal>,
 }
 
 impl Profiles {
     /// Resolves every profile.
-    pub fn resolve(profiles: &[HostProfile]) -> Self {
-        let designed: HashMap<&str, &HostProfile> =
+    pub fn resolve(profiles: &[Arc<HostProfile>]) -> Self {
+        Self::resolve_with(profiles, &mut ResolvedBefore::default())
+    }
+
+    /// The same, without merging again what was merged before out of the same parts.
+    pub(crate) fn resolve_with(profiles: &[Arc<HostProfile>], before: &mut ResolvedBefore) -> Self {
+        let designed: HashMap<&str, &Arc<HostProfile>> =
             profiles.iter().map(|profile| (profile.name(), profile)).collect();
         let mut resolved = Self::default();
         for profile in profiles {
             let chain = resolved.unresolved_chain(profile, &designed);
             for link in chain.into_iter().rev() {
-                resolved.add(link, &designed);
+                resolved.add(link, &designed, before);
             }
         }
+        before.0.retain(|name, _| resolved.by_name.contains_key(name));
         resolved
     }
 
     /// The effective settings of a profile. Those of a broken one hold what is known.
-    pub fn get(&self, name: &str) -> Option<&Effective> {
+    pub fn get(&self, name: &str) -> Option<&Arc<Effective>> {
         self.by_name.get(name)
     }
 
@@ -88,11 +118,16 @@ impl Profiles {
             return Err(mistake.clone());
         }
         let inherited = self.get(&parent.value).ok_or_else(|| unknown(document, parent))?;
-        Ok(Effective::over(Some(inherited), document, own))
+        Ok(Effective::over(Some(&**inherited), document, own))
     }
 
     /// Resolves a profile whose parent is resolved, or missing.
-    fn add(&mut self, profile: &HostProfile, designed: &HashMap<&str, &HostProfile>) {
+    fn add(
+        &mut self,
+        profile: &Arc<HostProfile>,
+        designed: &HashMap<&str, &Arc<HostProfile>>,
+        before: &mut ResolvedBefore,
+    ) {
         let name = profile.name().to_owned();
         let parent = profile.parent.as_ref();
         let mistake = parent.and_then(|parent| match self.mistake(&parent.value) {
@@ -103,8 +138,12 @@ impl Profiles {
         if let Some(mistake) = mistake {
             self.broken.entry(name.clone()).or_insert(mistake);
         }
-        let inherited = parent.and_then(|parent| self.get(&parent.value));
-        let effective = Effective::over(inherited, &profile.document, &profile.settings);
+        let inherited = parent.and_then(|parent| self.get(&parent.value)).cloned();
+        let effective = before.get(profile, inherited.as_ref()).unwrap_or_else(|| {
+            let inherited = inherited.as_deref();
+            Arc::new(Effective::over(inherited, &profile.document, &profile.settings))
+        });
+        before.0.insert(name.clone(), (Arc::clone(profile), inherited, Arc::clone(&effective)));
         self.by_name.insert(name, effective);
     }
 
@@ -112,10 +151,10 @@ impl Profiles {
     /// may be as long as a design. A circle is noted and cut where it closes.
     fn unresolved_chain<'d>(
         &mut self,
-        profile: &'d HostProfile,
-        designed: &HashMap<&str, &'d HostProfile>,
-    ) -> Vec<&'d HostProfile> {
-        let mut chain: IndexMap<&str, &HostProfile> = IndexMap::new();
+        profile: &'d Arc<HostProfile>,
+        designed: &HashMap<&str, &'d Arc<HostProfile>>,
+    ) -> Vec<&'d Arc<HostProfile>> {
+        let mut chain: IndexMap<&str, &Arc<HostProfile>> = IndexMap::new();
         let mut next = Some(profile);
         while let Some(link) = next.filter(|link| !self.by_name.contains_key(link.name())) {
             if let Some(start) = chain.get_index_of(link.name()) {

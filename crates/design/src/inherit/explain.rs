@@ -5,11 +5,13 @@ use std::{collections::HashMap, fmt};
 use super::{
     chain::Effective,
     ledger::{Change, Ledger},
-    secrets,
 };
-use crate::model::{
-    Field, FileSystem, HostSettings, Interface, MachineSettings, Origin, Set, StorageDevice, Texts,
-    VolumeGroup,
+use crate::{
+    model::{
+        Field, FileSystem, HostSettings, Interface, MachineSettings, Origin, Set, StorageDevice, Texts,
+        VolumeGroup,
+    },
+    secrets,
 };
 
 /// One effective value and how it came to be.
@@ -38,7 +40,7 @@ impl Explanation {
 
     /// The value for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
-        secrets::shown(&self.path, &self.value)
+        secrets::shown(&self.path, &self.value, self.by.as_ref())
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{field_path::FieldPath, secrets};
-use crate::model::{DocumentRef, Origin};
+use super::field_path::FieldPath;
+use crate::{
+    model::{DocumentRef, Origin},
+    secrets,
+};
 
 /// A value that lost its place.
 #[derive(Clone, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub struct Change {
 impl Change {
     /// The value that lost, for people to see: a secret is not shown.
     pub fn shown(&self) -> &str {
-        secrets::shown(&self.path, &self.lost)
+        secrets::shown(&self.path, &self.lost, Some(&self.lost_by))
     }
 }
 

@@ -48,7 +48,7 @@ impl BaremetalNode {
         let written = data.sections(reading, "addressing").unwrap_or_default();
         // The rule counts what is written: a node whose only entry is empty has no address and is no mistake.
         if written.is_empty() {
-            reading.invalid(&data.at, "addressing", "at least one address is required".to_owned());
+            reading.missing(&data.at, "addressing", "at least one address is required".to_owned());
         }
         let (settings, boot_mac) = HostSettings::read(reading, data);
         Self {

@@ -52,7 +52,7 @@ impl BootAction {
     pub(super) fn read(reading: &mut Reading, data: &Section) -> Self {
         data.only(reading, &["signaling", "assets", "node_filter"]);
         if !data.has("assets") {
-            reading.invalid(&data.at, "assets", "a boot action needs a list of assets".to_owned());
+            reading.missing(&data.at, "assets", "a boot action needs a list of assets".to_owned());
         }
         let assets = data.sections(reading, "assets").unwrap_or_default();
         let filter = data.section(reading, "node_filter");

@@ -16,25 +16,25 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Design {
     /// The site; the last one written.
-    pub region: Option<Region>,
+    pub region: Option<Arc<Region>>,
     /// Cabinets.
-    pub racks: Vec<Rack>,
+    pub racks: Vec<Arc<Rack>>,
     /// Links.
-    pub network_links: Vec<NetworkLink>,
+    pub network_links: Vec<Arc<NetworkLink>>,
     /// Networks.
-    pub networks: Vec<Network>,
+    pub networks: Vec<Arc<Network>>,
     /// Models of machine.
-    pub hardware_profiles: Vec<HardwareProfile>,
+    pub hardware_profiles: Vec<Arc<HardwareProfile>>,
     /// Shared settings.
-    pub host_profiles: Vec<HostProfile>,
+    pub host_profiles: Vec<Arc<HostProfile>>,
     /// Hosts.
-    pub nodes: Vec<BaremetalNode>,
+    pub nodes: Vec<Arc<BaremetalNode>>,
     /// What hosts get when deployed.
-    pub boot_actions: Vec<BootAction>,
+    pub boot_actions: Vec<Arc<BootAction>>,
     /// Drivers that hardware needs.
-    pub driver_packages: Vec<DriverPackage>,
+    pub driver_packages: Vec<Arc<DriverPackage>>,
     /// How the reading of each document went, in order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Arc<Outcome>>,
 }
 
 /// How the reading of one document went.
@@ -61,23 +61,21 @@ impl Design {
     /// Types all documents of the `drydock` namespace and of our own; those of others are passed over.
     pub fn read(documents: &[Document]) -> Self {
         let mut design = Self::default();
-        for document in documents {
-            match document.id.schema_parts() {
-                Some(("drydock" | "design.groundplane.dev", kind, version)) => {
-                    design.take(document, kind, version);
-                }
-                Some(("promenade", kind, "v1")) if document.envelope == Envelope::Legacy => {
-                    design.keep(document, kind);
-                }
-                _ => {}
-            }
-        }
+        documents.iter().filter_map(ReadDocument::of).for_each(|read| design.add(&read));
         design
+    }
+
+    /// Adds a document that was read.
+    pub(crate) fn add(&mut self, read: &ReadDocument) {
+        if let Some(typed) = &read.typed {
+            self.file(typed.clone());
+        }
+        self.outcomes.push(Arc::clone(&read.outcome));
     }
 
     /// Whether every document was accepted.
     pub fn is_whole(&self) -> bool {
-        self.outcomes.iter().all(Outcome::is_accepted)
+        self.outcomes.iter().all(|outcome| outcome.is_accepted())
     }
 
     /// The form of the documents: legacy if the first one is.
@@ -90,23 +88,61 @@ impl Design {
         self.outcomes.iter().find(|outcome| *outcome.document == *document).map(|outcome| &outcome.at)
     }
 
+    fn file(&mut self, typed: Typed) {
+        match typed {
+            Typed::Region(region) => self.region = Some(region),
+            Typed::Rack(rack) => self.racks.push(rack),
+            Typed::NetworkLink(link) => self.network_links.push(link),
+            Typed::Network(network) => self.networks.push(network),
+            Typed::HardwareProfile(profile) => self.hardware_profiles.push(profile),
+            Typed::HostProfile(profile) => self.host_profiles.push(profile),
+            Typed::BaremetalNode(node) => self.nodes.push(node),
+            Typed::BootAction(action) => self.boot_actions.push(action),
+            Typed::DriverPackage(package) => self.driver_packages.push(package),
+        }
+    }
+}
+
+/// One document, typed.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadDocument {
+    outcome: Arc<Outcome>,
+    /// Nothing if it was refused.
+    typed: Option<Typed>,
+}
+
+impl ReadDocument {
+    /// Types a document of the `drydock` namespace or of our own; nothing for another.
+    pub(crate) fn of(document: &Document) -> Option<Self> {
+        match document.id.schema_parts() {
+            Some(("drydock" | "design.groundplane.dev", kind, version)) => {
+                Some(Self::typed(document, kind, version))
+            }
+            Some(("promenade", kind, "v1")) if document.envelope == Envelope::Legacy => {
+                Some(Self::kept(document, kind))
+            }
+            _ => None,
+        }
+    }
+
     /// Promenade's documents stood among Drydock's older ones; they are kept as they are, and nothing is read from them.
-    fn keep(&mut self, document: &Document, kind: &str) {
+    fn kept(document: &Document, kind: &str) -> Self {
         let reference = DocumentRef {
             kind: format!("promenade/{kind}"),
             name: document.name().to_owned(),
             schema: None,
             layer: None,
         };
-        self.outcomes.push(Outcome {
+        let outcome = Outcome {
             document: Arc::new(reference),
             envelope: document.envelope,
             at: document.at.clone(),
             problems: Vec::new(),
-        });
+        };
+        Self { outcome: Arc::new(outcome), typed: None }
     }
 
-    fn take(&mut self, document: &Document, kind: &str, version: &str) {
+    fn typed(document: &Document, kind: &str, version: &str) -> Self {
         let reference = Arc::new(DocumentRef::of(document));
         let mut reading = Reading::new(Arc::clone(&reference), document.envelope);
         if let Some(nameless) = &document.nameless {
@@ -126,56 +162,47 @@ impl Design {
         let problems = reading.into_problems();
         let outcome =
             Outcome { document: reference, envelope: document.envelope, at: document.at.clone(), problems };
-        if let (true, Ok(Some(typed))) = (outcome.is_accepted(), typed) {
-            self.file(typed);
-        }
-        self.outcomes.push(outcome);
-    }
-
-    fn file(&mut self, typed: Typed) {
-        match typed {
-            Typed::Region(region) => self.region = Some(region),
-            Typed::Rack(rack) => self.racks.push(rack),
-            Typed::NetworkLink(link) => self.network_links.push(link),
-            Typed::Network(network) => self.networks.push(network),
-            Typed::HardwareProfile(profile) => self.hardware_profiles.push(profile),
-            Typed::HostProfile(profile) => self.host_profiles.push(profile),
-            Typed::BaremetalNode(node) => self.nodes.push(node),
-            Typed::BootAction(action) => self.boot_actions.push(action),
-            Typed::DriverPackage(package) => self.driver_packages.push(package),
-        }
+        let typed = typed.ok().flatten().filter(|_| outcome.is_accepted());
+        Self { outcome: Arc::new(outcome), typed }
     }
 }
 
 struct UnknownKind;
 
+#[derive(Clone, Debug)]
 enum Typed {
-    Region(Region),
-    Rack(Rack),
-    NetworkLink(NetworkLink),
-    Network(Network),
-    HardwareProfile(HardwareProfile),
-    HostProfile(HostProfile),
-    BaremetalNode(BaremetalNode),
-    BootAction(BootAction),
-    DriverPackage(DriverPackage),
+    Region(Arc<Region>),
+    Rack(Arc<Rack>),
+    NetworkLink(Arc<NetworkLink>),
+    Network(Arc<Network>),
+    HardwareProfile(Arc<HardwareProfile>),
+    HostProfile(Arc<HostProfile>),
+    BaremetalNode(Arc<BaremetalNode>),
+    BootAction(Arc<BootAction>),
+    DriverPackage(Arc<DriverPackage>),
 }
 
 impl Typed {
     fn read(reading: &mut Reading, document: &Document, kind: &str) -> Result<Option<Self>, UnknownKind> {
         let read: fn(&mut Reading, &Section) -> Option<Self> = match kind {
-            "Region" => |reading, data| Some(Self::Region(Region::read(reading, data))),
-            "Rack" => |reading, data| Some(Self::Rack(Rack::read(reading, data))),
-            "NetworkLink" => |reading, data| Some(Self::NetworkLink(NetworkLink::read(reading, data))),
-            "Network" => |reading, data| Network::read(reading, data).map(Self::Network),
-            "HardwareProfile" => {
-                |reading, data| Some(Self::HardwareProfile(HardwareProfile::read(reading, data)))
+            "Region" => |reading, data| Some(Self::Region(Arc::new(Region::read(reading, data)))),
+            "Rack" => |reading, data| Some(Self::Rack(Arc::new(Rack::read(reading, data)))),
+            "NetworkLink" => {
+                |reading, data| Some(Self::NetworkLink(Arc::new(NetworkLink::read(reading, data))))
             }
-            "HostProfile" => |reading, data| Some(Self::HostProfile(HostProfile::read(reading, data))),
-            "BaremetalNode" => |reading, data| Some(Self::BaremetalNode(BaremetalNode::read(reading, data))),
-            "BootAction" => |reading, data| Some(Self::BootAction(BootAction::read(reading, data))),
+            "Network" => |reading, data| Network::read(reading, data).map(Arc::new).map(Self::Network),
+            "HardwareProfile" => {
+                |reading, data| Some(Self::HardwareProfile(Arc::new(HardwareProfile::read(reading, data))))
+            }
+            "HostProfile" => {
+                |reading, data| Some(Self::HostProfile(Arc::new(HostProfile::read(reading, data))))
+            }
+            "BaremetalNode" => {
+                |reading, data| Some(Self::BaremetalNode(Arc::new(BaremetalNode::read(reading, data))))
+            }
+            "BootAction" => |reading, data| Some(Self::BootAction(Arc::new(BootAction::read(reading, data)))),
             "DriverPackage" if reading.is_extended() => {
-                |reading, data| Some(Self::DriverPackage(DriverPackage::read(reading, data)))
+                |reading, data| Some(Self::DriverPackage(Arc::new(DriverPackage::read(reading, data))))
             }
             _ => return Err(UnknownKind),
         };

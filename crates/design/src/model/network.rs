@@ -89,7 +89,7 @@ impl Network {
         let routes = data.sections(reading, "routes").unwrap_or_default();
         let relay = data.section(reading, "dhcp_relay");
         if !data.has("cidr") {
-            reading.invalid(&data.at, "cidr", "`cidr` is required".to_owned());
+            reading.missing(&data.at, "cidr", "`cidr` is required".to_owned());
         }
         let (vlan, mtu) = (data.text(reading, "vlan"), data.integer(reading, "mtu"));
         let ranges = ranges.iter().map(|range| Range::read(reading, range)).collect();

@@ -105,7 +105,7 @@ impl NetworkLink {
             choice(reading, section, "mode", &TrunkMode::ALL.map(|mode| (mode.as_str(), mode)))
         });
         if !data.has("allowed_networks") {
-            reading.invalid(
+            reading.missing(
                 &data.at,
                 "allowed_networks",
                 "a link must say which networks it may carry".to_owned(),

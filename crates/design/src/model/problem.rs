@@ -24,6 +24,8 @@ pub enum Fault {
     Shape,
     /// It has the shape, but says something that cannot be (`DD000`); it is left out of the design.
     Value,
+    /// Something that it must have is missing (`DD000`); it is left out of the design, unless another source adds it.
+    Missing,
     /// Something in it is not understood and has no effect.
     Ignored,
 }

@@ -49,6 +49,11 @@ impl Reading {
         self.note(Fault::Value, at, path, message);
     }
 
+    /// Notes that something required is not there.
+    pub(super) fn missing(&mut self, at: &Position, path: &str, message: String) {
+        self.note(Fault::Missing, at, path, message);
+    }
+
     /// Notes that something has no effect.
     pub(super) fn ignored(&mut self, at: &Position, path: &str, message: String) {
         self.note(Fault::Ignored, at, path, message);
@@ -210,7 +215,8 @@ impl<'d> Section<'d> {
         if choices.contains(&text.value.as_str()) {
             return Some(text);
         }
-        let message = format!("`{}` is not one of {}", text.value, choices.join(", "));
+        let found = if text.by.at.file.is_secret() { "it".to_owned() } else { format!("`{}`", text.value) };
+        let message = format!("{found} is not one of {}", choices.join(", "));
         reading.misshaped(&text.by.at, &self.path_of(key), message);
         None
     }

@@ -1,15 +1,21 @@
 //! Documents out of objects.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::{
-    DIALECT, DRYDOCK, GROUP, ITEMS, KINDS, LEGACY, VERSION, forms, names::document_name, owners::Owners,
-    shape,
+    DIALECT, DRYDOCK, GROUP, ITEMS, KINDS, LEGACY, VERSION, forms, layering,
+    names::document_name,
+    owners::{Origins, Owners},
+    secret_values, shape,
 };
 use crate::{
-    deckhand::{Problem, render},
+    deckhand::{LAYERING_POLICY, MissingSource, MissingValue, Problem, Rendering, render_with},
     document::{Document, DocumentId, Envelope},
-    yaml::{Map, Node, Position, Value},
+    model::DocumentRef,
+    secrets::is_secret_schema,
+    yaml::{File, Map, Node, Position, Value},
 };
 
 /// Looks a secret up by the name of the Secret and the key within.
@@ -22,8 +28,14 @@ const UNKNOWN: &str = "(unavailable)";
 pub fn documents_of<'o>(objects: impl IntoIterator<Item = &'o Json>, secrets: Secrets<'_>) -> Vec<Document> {
     let mut documents: Vec<Document> =
         objects.into_iter().filter_map(|object| document_of(object, secrets)).collect();
-    documents.sort_by(|a, b| (rank(a), a.schema(), a.name()).cmp(&(rank(b), b.schema(), b.name())));
+    documents.sort_by(|a, b| order(a).cmp(&order(b)));
     documents
+}
+
+/// Where a document stands among those of a server: by kind, schema, name and layer.
+pub fn order(document: &Document) -> impl Ord + '_ {
+    let layer = document.metadata.get("layeringDefinition").and_then(|one| one.get("layer"));
+    (rank(document), document.schema(), document.name(), layer.and_then(|layer| layer.value.as_str()))
 }
 
 fn rank(document: &Document) -> usize {
@@ -31,14 +43,51 @@ fn rank(document: &Document) -> usize {
     KINDS.iter().position(|(known, _)| *known == kind).unwrap_or(KINDS.len())
 }
 
-/// Copies values between documents where they ask for it. Documents that ask for none are given back as they are.
-pub fn compose(documents: Vec<Document>) -> Result<Vec<Document>, Vec<Problem>> {
-    let asks = |document: &Document| document.metadata.get("substitutions").is_some();
-    if !documents.iter().any(asks) {
-        return Ok(documents);
+/// Documents as a design has them: layers rendered, and values copied between documents.
+#[derive(Clone, Debug, Default)]
+pub struct Composed {
+    /// The documents.
+    pub documents: Vec<Document>,
+    /// Values that documents ask for and that are not there.
+    pub missing: Vec<MissingValue>,
+}
+
+/// Renders layers in their order, and copies values between documents where they ask for it. Documents without either are
+/// given back as they are.
+pub fn compose(documents: Vec<Document>, layers: &[String]) -> Result<Composed, Vec<Problem>> {
+    let asks = |document: &Document| {
+        document.metadata.get("substitutions").is_some()
+            || document
+                .metadata
+                .get("layeringDefinition")
+                .is_some_and(|one| one.get("parentSelector").is_some())
+    };
+    if layers.is_empty() && !documents.iter().any(asks) {
+        return Ok(Composed { documents, missing: Vec::new() });
     }
-    // What stands in the labels of objects was never meant for Deckhand's selectors.
-    render(documents)
+    let mut all = documents;
+    if !layers.is_empty() {
+        all.push(policy(layers));
+    }
+    let Rendering { mut documents, missing, .. } = render_with(all, MissingSource::Warn)?;
+    documents.retain(|document| document.schema() != LAYERING_POLICY);
+    Ok(Composed { documents, missing })
+}
+
+/// The order of layers as Deckhand wants it.
+fn policy(layers: &[String]) -> Document {
+    let at = Position { file: File::named(""), line: 0, column: 0 };
+    let layers = layers.iter().map(|layer| Node::new(layer.as_str(), at.clone())).collect::<Vec<_>>();
+    let mut data = Map::new();
+    data.insert("layerOrder", at.clone(), Node::new(layers, at.clone()));
+    Document {
+        envelope: Envelope::Deckhand,
+        id: DocumentId { schema: LAYERING_POLICY.to_owned(), name: "layers of the design".to_owned() },
+        metadata: Node::new(Map::new(), at.clone()),
+        data: Node::new(data, at.clone()),
+        at,
+        nameless: None,
+    }
 }
 
 /// A document of our own that was written as an object is: what a server prints can be read from a file.
@@ -47,8 +96,16 @@ pub(crate) fn in_file(mut document: Document) -> Document {
     let at = document.at.clone();
     let substitutions = taken(&mut document.data, "substitutions");
     if let (Some(substitutions), Value::Map(metadata)) = (substitutions, &mut document.metadata.value) {
-        metadata.insert("substitutions", at, substitutions);
+        metadata.insert("substitutions", at.clone(), substitutions);
     }
+    if let (Some(layered), Value::Map(metadata)) =
+        (taken(&mut document.data, layering::FIELD), &mut document.metadata.value)
+    {
+        for (key, one) in layering::metadata(&Json::from(&layered.value), &at) {
+            metadata.insert(key, at.clone(), one);
+        }
+    }
+    taken(&mut document.data, secret_values::FIELD);
     if let Some(named) = taken(&mut document.data, "oob_secrets") {
         let named = Json::from(&named.value);
         put_secrets(&mut document.data, &named, &document.at, &|_, _| None);
@@ -63,73 +120,128 @@ pub fn document_of(object: &Json, secrets: Secrets<'_>) -> Option<Document> {
     if !object["apiVersion"].as_str()?.starts_with(GROUP) {
         return None;
     }
-    let owners = Owners::of(object);
     if kind == ITEMS.0 {
-        return item(object, &owners, secrets);
+        return item(object, secrets);
     }
     let (kind, _) = KINDS.iter().find(|(known, _)| *known == kind)?;
-    let of_spec = owners.field("spec");
-    let mut data = match node_of(object.get("spec").unwrap_or(&Json::Null), &of_spec) {
-        Node { value: Value::Null, at } => Node::new(Map::new(), at),
-        data => data,
-    };
-    let substitutions = taken(&mut data, "substitutions");
-    add_secrets(&mut data, object, &of_spec, secrets);
-    let data = match shape::of_kind(kind) {
-        Some(shape) => forms::unlisted(data, shape),
-        None => data,
-    };
     let (envelope, schema) = match object["metadata"]["labels"][DIALECT].as_str() {
         Some(DRYDOCK) => (Envelope::Deckhand, format!("drydock/{kind}/v1")),
         Some(LEGACY) => (Envelope::Legacy, format!("drydock/{kind}/v1")),
         _ => (Envelope::Native, format!("{GROUP}/{kind}/{VERSION}")),
     };
-    let name = document_name(object["metadata"]["name"].as_str().unwrap_or_default());
-    Some(document(envelope, DocumentId { schema, name }, data, substitutions, object, &owners))
+    let name = layering::document_name_of(object["metadata"]["name"].as_str().unwrap_or_default());
+    let id = DocumentId { schema, name };
+    let origins = Origins::of(object);
+    let owners = Owners::of(object, &origins, &reference(&id, envelope, object), false);
+    let of_spec = owners.spec();
+    let mut data = match object.get("spec") {
+        None | Some(Json::Null) => Node::new(Map::new(), of_spec.place()),
+        Some(spec) => filled(spec, spec, &of_spec, secrets),
+    };
+    for field in ["substitutions", layering::FIELD, secret_values::FIELD] {
+        taken(&mut data, field);
+    }
+    add_secrets(&mut data, object, &of_spec, secrets);
+    let data = match shape::of_kind(kind) {
+        Some(shape) => forms::unlisted(data, shape),
+        None => data,
+    };
+    Some(document(envelope, id, data, object, &owners))
 }
 
 /// A document of a kind that is not of a design.
-fn item(object: &Json, owners: &Owners<'_>, secrets: Secrets<'_>) -> Option<Document> {
+fn item(object: &Json, secrets: Secrets<'_>) -> Option<Document> {
     let spec = &object["spec"];
     let own = object["metadata"]["name"].as_str().unwrap_or_default();
     let name = spec["name"].as_str().map_or_else(|| document_name(own), str::to_owned);
-    let schema = spec["schema"].as_str()?.to_owned();
-    let of_spec = owners.field("spec");
+    let id = DocumentId { schema: spec["schema"].as_str()?.to_owned(), name };
     let kept = (spec["data_secret"]["name"].as_str(), spec["data_secret"]["key"].as_str());
+    let is_secret = kept.0.is_some() || is_secret_schema(&id.schema);
+    let origins = Origins::of(object);
+    let owners = Owners::of(object, &origins, &reference(&id, Envelope::Deckhand, object), is_secret);
+    // The lines of an item are those of its data.
+    let of_data = owners.spec();
     let data = match kept {
         (Some(secret), Some(key)) => {
             let text = secrets(secret, key).unwrap_or_else(|| UNKNOWN.to_owned());
-            secret_data(&text, &of_spec)
+            secret_data(&text, &of_data)
         }
-        _ => node_of(spec.get("data").unwrap_or(&Json::Null), &of_spec.field("data")),
+        _ => filled(spec, spec.get("data").unwrap_or(&Json::Null), &of_data, secrets),
     };
-    let substitutions = spec.get("substitutions").map(|all| node_of(all, &of_spec.field("substitutions")));
-    Some(document(Envelope::Deckhand, DocumentId { schema, name }, data, substitutions, object, owners))
+    Some(document(Envelope::Deckhand, id, data, object, &owners))
+}
+
+/// The fields of an object, with its secret values.
+fn filled(spec: &Json, fields: &Json, owners: &Owners<'_>, secrets: Secrets<'_>) -> Node {
+    let Some(references) = spec[secret_values::FIELD].as_array() else { return node_of(fields, owners) };
+    let mut fields = fields.clone();
+    let mut hidden = Vec::new();
+    for reference in references {
+        let (Some(path), Some(name)) = (reference["path"].as_str(), reference["name"].as_str()) else {
+            continue;
+        };
+        let value = secrets(name, reference["key"].as_str().unwrap_or_default());
+        // Marked here, so that the value is found again below whatever it is.
+        let mark = format!("{MARK}{}", hidden.len());
+        secret_values::put(&mut fields, path, mark.into());
+        hidden.push(value.unwrap_or_else(|| UNKNOWN.to_owned()));
+    }
+    let mut node = node_of(&fields, owners);
+    reveal(&mut node, &hidden);
+    node
+}
+
+/// No document can hold it: it begins with a character that YAML does not allow.
+const MARK: &str = "\u{0}secret ";
+
+fn reveal(node: &mut Node, hidden: &[String]) {
+    match &mut node.value {
+        Value::String(text) => {
+            let index = text.strip_prefix(MARK).and_then(|index| index.parse::<usize>().ok());
+            if let Some(value) = index.and_then(|index| hidden.get(index)) {
+                text.clone_from(value);
+                node.at.file = node.at.file.secret();
+            }
+        }
+        Value::List(items) => items.iter_mut().for_each(|item| reveal(item, hidden)),
+        Value::Map(map) => map.values_mut().for_each(|value| reveal(value, hidden)),
+        _ => {}
+    }
 }
 
 /// A secret document is kept as YAML, so that it may be more than one text.
 fn secret_data(text: &str, owners: &Owners<'_>) -> Node {
+    let place = owners.place();
     let read = crate::yaml::read("a Secret", text.as_bytes()).ok();
     let node = read.and_then(|stream| stream.documents.into_iter().next());
-    node.unwrap_or_else(|| Node::new(text, owners.place()))
+    let mut node = node.unwrap_or_else(|| Node::new(text, place.clone()));
+    node.move_to(&place.file);
+    node
 }
 
-fn document(
-    envelope: Envelope,
-    id: DocumentId,
-    data: Node,
-    substitutions: Option<Node>,
-    object: &Json,
-    owners: &Owners<'_>,
-) -> Document {
+/// The document as messages name it.
+fn reference(id: &DocumentId, envelope: Envelope, object: &Json) -> Arc<DocumentRef> {
+    Arc::new(DocumentRef {
+        kind: id.kind().unwrap_or(&id.schema).to_owned(),
+        name: id.name.clone(),
+        schema: (envelope != Envelope::Legacy).then(|| id.schema.clone()),
+        layer: object["spec"][layering::FIELD]["layer"].as_str().map(str::to_owned),
+    })
+}
+
+fn document(envelope: Envelope, id: DocumentId, data: Node, object: &Json, owners: &Owners<'_>) -> Document {
     let at = owners.place();
+    let spec = &object["spec"];
     let mut metadata = Map::new();
     metadata.insert("name", at.clone(), Node::new(id.name.as_str(), at.clone()));
     if let Some(labels) = object["metadata"].get("labels") {
         metadata.insert("labels", at.clone(), node_of(labels, owners));
     }
-    if let Some(substitutions) = substitutions {
-        metadata.insert("substitutions", at.clone(), substitutions);
+    if let Some(substitutions) = spec.get("substitutions") {
+        metadata.insert("substitutions", at.clone(), node_of(substitutions, owners));
+    }
+    for (key, one) in layering::metadata(&spec[layering::FIELD], &at) {
+        metadata.insert(key, at.clone(), one);
     }
     Document { envelope, id, metadata: Node::new(metadata, at.clone()), data, at, nameless: None }
 }
@@ -147,14 +259,12 @@ fn put_secrets(data: &mut Node, named: &Json, at: &Position, secrets: Secrets<'_
         map.insert("oob", at.clone(), Node::new(Map::new(), at.clone()));
     }
     let Some(Node { value: Value::Map(oob), .. }) = map.get_mut("oob") else { return };
+    let hidden = Position { file: at.file.secret(), ..at.clone() };
     for (key, reference) in named {
         let secret = reference["name"].as_str().unwrap_or_default();
         let value = secrets(secret, reference["key"].as_str().unwrap_or(key));
-        oob.insert(
-            key.as_str(),
-            at.clone(),
-            Node::new(value.unwrap_or_else(|| UNKNOWN.to_owned()), at.clone()),
-        );
+        let value = Node::new(value.unwrap_or_else(|| UNKNOWN.to_owned()), hidden.clone());
+        oob.insert(key.as_str(), at.clone(), value);
     }
 }
 
@@ -177,11 +287,11 @@ fn node_of(json: &Json, owners: &Owners<'_>) -> Node {
         },
         Json::String(text) => Value::String(text.clone()),
         Json::Array(items) => {
-            let item = |one: &Json| match one.get("name") {
-                Some(name) => node_of(one, &owners.member(name)),
-                None => node_of(one, owners),
+            let item = |(index, one): (usize, &Json)| match one.get("name") {
+                Some(name) => node_of(one, &owners.member(name, index)),
+                None => node_of(one, &owners.entry(index)),
             };
-            Value::List(items.iter().map(item).collect())
+            Value::List(items.iter().enumerate().map(item).collect())
         }
         Json::Object(fields) => {
             let mut map = Map::new();

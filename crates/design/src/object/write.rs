@@ -2,10 +2,14 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{DIALECT, DRYDOCK, GROUP, ITEMS, KINDS, LEGACY, VERSION, forms, names::object_name, shape};
+use super::{
+    DIALECT, DRYDOCK, GROUP, ITEMS, KINDS, LEGACY, Origin, VERSION, forms, layering, names::object_name,
+    origin, secret_values, shape,
+};
 use crate::{
     document::{Document, Envelope},
-    inherit::is_secret,
+    secrets::{is_secret_key, is_secret_path, is_secret_text},
+    user_kinds::UserKinds,
     yaml::{self, Value},
 };
 
@@ -16,6 +20,9 @@ pub struct Written {
     pub object: Json,
     /// What belongs into the Secret that it names.
     pub secrets: Vec<Credential>,
+    file: String,
+    line: u32,
+    lines: Json,
 }
 
 /// A secret, and where it is to be kept.
@@ -29,15 +36,33 @@ pub struct Credential {
     pub value: String,
 }
 
+/// Whether the layers of documents are kept, or were rendered before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers {
+    /// The server renders them: how a document is layered and filled is part of its object.
+    Kept,
+    /// The documents are rendered; of the layer only the name is kept.
+    Rendered,
+}
+
 /// An object for a document; nothing if the document is of no kind of a design.
-pub fn object_of(document: &Document) -> Option<Written> {
+pub fn object_of(document: &Document, layers: Layers) -> Option<Written> {
     let kind = document.id.kind()?;
     let (kind, _) = KINDS.iter().find(|(known, _)| *known == kind)?;
     let listed = forms::listed(&document.data, shape::of_kind(kind)?);
+    let lines = listed.as_ref().map_or(Json::Null, origin::lines_of);
     let mut spec = listed.map_or_else(|| json!({}), |node| Json::from(&node.value));
-    let secrets = take_secrets(&mut spec, &secret_name(kind, document.name()));
+    let name = layering::object_name_of(document, object_name(document.name()));
+    let secret = secret_name(kind, &name);
+    let mut secrets = take_secrets(&mut spec, &secret);
+    let (references, more) = secret_values::take(&mut spec, &secret, &|_, _| false);
+    if !references.is_empty() {
+        spec[secret_values::FIELD] = references.into();
+    }
+    secrets.extend(more);
+    layering::write(document, layers, &mut spec);
     let mut metadata = Map::new();
-    metadata.insert("name".to_owned(), object_name(document.name()).into());
+    metadata.insert("name".to_owned(), name.into());
     let mut labels = labels_of(document);
     let dialect = match document.envelope {
         Envelope::Deckhand => Some(DRYDOCK),
@@ -50,36 +75,72 @@ pub fn object_of(document: &Document) -> Option<Written> {
     }
     let object =
         json!({"apiVersion": format!("{GROUP}/{VERSION}"), "kind": kind, "metadata": metadata, "spec": spec});
-    Some(Written { object, secrets })
+    Some(Written { object, secrets, file: document.at.file.to_string(), line: document.at.line, lines })
 }
 
-/// An object for a document of any other kind. One that is to be kept encrypted goes into a Secret.
-pub fn item_of(document: &Document) -> Written {
+/// An object for a document of any other kind. A secret document goes into a Secret as a whole, and so do secret fields of
+/// others: those with the name of a secret, and those that the schema of the kind marks.
+pub fn item_of(document: &Document, layers: Layers, kinds: &UserKinds<'_>) -> Written {
     let own = format!("{}.{}", document.schema().replace('/', "."), document.name()).to_lowercase();
+    let name = layering::object_name_of(document, object_name(&own));
     let mut spec = json!({"schema": document.schema(), "name": document.name()});
-    let policy = document.metadata.get("storagePolicy").and_then(|policy| policy.value.as_str());
+    let secret = secret_name(ITEMS.0, &name);
     let mut secrets = Vec::new();
-    if policy == Some("encrypted") {
-        let secret = secret_name(ITEMS.0, &own);
+    let mut lines = Json::Null;
+    if document.is_secret() {
         spec["data_secret"] = json!({"name": secret, "key": "data"});
         secrets.push(Credential { secret, key: "data".to_owned(), value: yaml::write(&document.data.value) });
     } else {
-        spec["data"] = Json::from(&document.data.value);
+        lines = origin::lines_of(&document.data);
+        let mut data = Json::from(&document.data.value);
+        let schema = document.schema();
+        let is_secret_field = |names: &[String], text: &str| {
+            let is_named = names.last().is_some_and(|name| is_secret_key(name)) && !text.is_empty();
+            is_named || kinds.is_secret_field(schema, names)
+        };
+        let (references, taken) = secret_values::take(&mut data, &secret, &is_secret_field);
+        if !references.is_empty() {
+            spec[secret_values::FIELD] = references.into();
+        }
+        secrets.extend(taken);
+        spec["data"] = data;
     }
-    let mut metadata = json!({"name": object_name(&own)});
+    layering::write(document, layers, &mut spec);
+    let mut metadata = json!({"name": name});
     let labels = labels_of(document);
     if !labels.is_empty() {
         metadata["labels"] = labels.into();
     }
     let object = json!({"apiVersion": format!("{GROUP}/{VERSION}"), "kind": ITEMS.0, "metadata": metadata, "spec": spec});
-    Written { object, secrets }
+    Written { object, secrets, file: document.at.file.to_string(), line: document.at.line, lines }
+}
+
+impl Written {
+    /// The object with the annotation that says where a source had it from.
+    pub fn from_source(&self, source: &str) -> Json {
+        let origin = Origin {
+            source: source.to_owned(),
+            file: self.file.clone(),
+            line: self.line,
+            lines: self.lines.clone(),
+        };
+        let mut object = self.object.clone();
+        // A value that can be made into JSON was read from text.
+        if let Ok(text) = serde_json::to_string(&origin) {
+            object["metadata"]["annotations"][Origin::key(source)] = text.into();
+        }
+        object
+    }
 }
 
 /// Takes what must not be seen out of the way to the BMC, and names where it is.
 fn take_secrets(spec: &mut Json, secret: &str) -> Vec<Credential> {
     let Some(oob) = spec.get_mut("oob").and_then(Json::as_object_mut) else { return Vec::new() };
-    let is_kept = |key: &String| !key.starts_with('!') && is_secret(&format!("oob.{key}"));
-    let keys: Vec<String> = oob.keys().filter(|key| is_kept(key)).cloned().collect();
+    let is_kept = |key: &str, value: &Json| {
+        is_secret_path(&format!("oob.{key}")) || value.as_str().is_some_and(is_secret_text)
+    };
+    let kept = oob.iter().filter(|(key, value)| is_kept(key, value));
+    let keys: Vec<String> = kept.map(|(key, _)| key.clone()).collect();
     let mut taken = Vec::new();
     let mut named = Map::new();
     for key in keys {
@@ -115,7 +176,7 @@ fn secret_name(kind: &str, name: &str) -> String {
 }
 
 /// FNV-1a: short, and the same everywhere and always.
-fn fingerprint(text: &str) -> u32 {
+pub(super) fn fingerprint(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 

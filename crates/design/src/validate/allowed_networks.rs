@@ -2,7 +2,7 @@
 
 use super::finding::{Findings, Validator};
 use crate::{
-    compile::{Node, Site},
+    compile::{Node, Profile, Site},
     model::{Design, text, values},
 };
 
@@ -26,18 +26,35 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
         }
     }
     for node in &site.nodes {
-        check_interfaces(node, design, findings);
+        check_interfaces(node, design, site, findings);
     }
 }
 
-fn check_interfaces(node: &Node, design: &Design, findings: &mut Findings) {
+/// How many networks a node takes away from an interface that it does not inherit: it was meant to.
+fn markers(node: &Node, interface: &str, design: &Design, site: &Site) -> usize {
+    let inherits = |profile: &Profile| {
+        let interfaces = &profile.effective.settings.interfaces;
+        Some(profile.document.name.as_str()) == text(&node.parent)
+            && interfaces.iter().any(|one| one.name.value == interface)
+    };
+    if site.profiles.iter().any(inherits) {
+        return 0;
+    }
+    let written = design.nodes.iter().find(|written| written.document == node.document);
+    let written =
+        written.and_then(|one| one.settings.interfaces.iter().find(|own| own.name.value == interface));
+    written.map_or(0, |own| own.networks.len())
+}
+
+fn check_interfaces(node: &Node, design: &Design, site: &Site, findings: &mut Findings) {
     for interface in &node.effective.settings.interfaces {
         let name = &interface.name.value;
         let wanted = text(&interface.link);
         let link = design.network_links.iter().find(|link| Some(link.document.name.as_str()) == wanted);
         let Some(link) = link else {
-            // Diagnostic for each network, as readers of the original's messages count them.
-            for _ in 0..interface.networks.len().max(1) {
+            // An interface without networks needs no link: a port whose virtual functions are all that is used. Told for each
+            // network, as readers of the original's messages count them.
+            for _ in 0..interface.networks.len().max(markers(node, name, design, site)) {
                 let wanted = wanted.unwrap_or("None");
                 let message = format!("Interface {name} connected to undefined network link {wanted}.");
                 findings.error(message, "Define the link or correct the interface.", &[&node.document]);

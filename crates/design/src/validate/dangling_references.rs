@@ -16,7 +16,8 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
     for profile in &site.profiles {
         if let Some(refusal) = &profile.mistake {
             let advice = "Define the profile or correct the name.";
-            findings.error(format!("{refusal}."), advice, &[&profile.document]);
+            // A node that inherits from it refuses the design; without one, nothing is built from the profile.
+            findings.warning(format!("{refusal}."), advice, &[&profile.document]);
         }
     }
     let mut network = |name: &str, field: &str, document: &Arc<DocumentRef>| {

@@ -29,7 +29,7 @@ fn check(design: &Design, site: &Site, findings: &mut Findings) {
 
 fn hardware_of<'d>(node: &Node, design: &'d Design) -> Option<&'d crate::model::HardwareProfile> {
     let name = node.effective.settings.hardware_profile.as_ref()?;
-    design.hardware_profiles.iter().find(|profile| profile.name() == name.value)
+    design.hardware_profiles.iter().find(|profile| profile.name() == name.value).map(AsRef::as_ref)
 }
 
 /// Whether one letter was changed, added, left out or written in another case.

@@ -39,7 +39,7 @@ impl Diagnostic {
             "severity": self.severity.as_str(),
             "message": self.message,
             "advice": self.advice,
-            "file": at.map(|at| at.file.as_ref()),
+            "file": at.map(|at| &**at.file),
             "line": at.map(|at| at.line),
             "column": at.map(|at| at.column),
             "documents": self.documents,
@@ -138,7 +138,7 @@ pub fn diagnose(compiled: &Compiled) -> Vec<Diagnostic> {
 fn of_problem(problem: &Problem, document: &DocumentRef) -> Diagnostic {
     let (code, drydock_id, severity) = match problem.fault {
         Fault::Shape => (SHAPE, Some("DD001"), Severity::Error),
-        Fault::Value => (VALUE, Some("DD000"), Severity::Error),
+        Fault::Value | Fault::Missing => (VALUE, Some("DD000"), Severity::Error),
         Fault::Ignored => (IGNORED, None, Severity::Warning),
     };
     let message = match problem.path.as_str() {

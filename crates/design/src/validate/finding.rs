@@ -127,6 +127,16 @@ impl Findings {
         self.add(Severity::Warning, message, advice, documents);
     }
 
+    pub(super) fn tell(
+        &mut self,
+        severity: Severity,
+        message: String,
+        advice: &str,
+        documents: &[&Arc<DocumentRef>],
+    ) {
+        self.add(severity, message, advice, documents);
+    }
+
     fn add(&mut self, severity: Severity, message: String, advice: &str, documents: &[&Arc<DocumentRef>]) {
         self.found.push(Finding {
             validator: self.validator,

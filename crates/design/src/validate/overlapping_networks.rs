@@ -18,7 +18,7 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
     let mut subnets: Vec<(IpNet, &Network)> = site
         .networks
         .iter()
-        .filter_map(|network| Some((subnet(&network.cidr.value)?.trunc(), network)))
+        .filter_map(|network| Some((subnet(&network.cidr.value)?.trunc(), &**network)))
         .collect();
     // The wider first, so that one that holds the next is met just before it.
     subnets.sort_by_key(|(net, _)| (net.network(), net.prefix_len()));

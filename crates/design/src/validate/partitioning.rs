@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::finding::{Findings, Validator};
+use super::finding::{Findings, Severity, Validator};
 use crate::{
     compile::{Node, Site},
     model::{Design, Partition, StorageDevice, text},
@@ -12,11 +12,14 @@ pub(super) const VALIDATOR: Validator =
     Validator { code: "GP1002", drydock_id: Some("DD2002"), title: "Storage Partitioning", check };
 
 fn check(_: &Design, site: &Site, findings: &mut Findings) {
+    let mut given_before = HashSet::new();
     for node in &site.nodes {
         for device in &node.effective.settings.storage_devices {
             check_device(device, node, findings);
         }
-        check_groups(node, findings);
+        let devices = node.effective.settings.storage_devices.iter();
+        given_before.extend(devices.filter_map(|device| text(&device.volume_group)));
+        check_groups(node, &given_before, findings);
     }
 }
 
@@ -39,7 +42,8 @@ fn check_device(device: &StorageDevice, node: &Node, findings: &mut Findings) {
     }
 }
 
-fn check_groups(node: &Node, findings: &mut Findings) {
+/// The original took a group for given if any node before had a disk for it; its sites must not be refused for that.
+fn check_groups(node: &Node, given_before: &HashSet<&str>, findings: &mut Findings) {
     let settings = &node.effective.settings;
     let devices = settings.storage_devices.iter().filter_map(|device| text(&device.volume_group));
     let partitions = settings.storage_devices.iter().flat_map(|device| device.partitions.iter().flatten());
@@ -47,6 +51,9 @@ fn check_groups(node: &Node, findings: &mut Findings) {
     let given: HashSet<&str> = devices.chain(partitions).collect();
     for group in settings.volume_groups.iter().filter(|group| !given.contains(group.name.value.as_str())) {
         let message = format!("Volume group {} not assigned any physical volumes", group.name.value);
-        findings.error(message, "Assign a disk or partition to the volume group.", &[&node.document]);
+        let is_elsewhere = given_before.contains(group.name.value.as_str());
+        let severity = if is_elsewhere { Severity::Warning } else { Severity::Error };
+        let advice = "Assign a disk or partition to the volume group.";
+        findings.tell(severity, message, advice, &[&node.document]);
     }
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{
-    finding::{Findings, Validator},
+    finding::{Findings, Severity, Validator},
     subnet::subnet,
 };
 use crate::{
@@ -22,26 +22,39 @@ fn check(_: &Design, site: &Site, findings: &mut Findings) {
 
 fn check_network(network: &Network, findings: &mut Findings) {
     let cidr = subnet(&network.cidr.value);
-    let mut earlier: Vec<(IpAddr, IpAddr)> = Vec::new();
+    let mut earlier: Vec<(IpAddr, IpAddr, Severity)> = Vec::new();
     for range in &network.ranges {
+        let severity = weight(range);
+        let mut tell = |severity: Severity, message: String, advice: &str| {
+            findings.tell(severity, message, advice, &[&network.document]);
+        };
         let Some((start, end)) = bounds(range) else {
             let message = format!("A range of {} has no valid start and end address.", network.name());
-            findings.error(message, "Set `start` and `end` to IP addresses.", &[&network.document]);
+            tell(severity, message, "Set `start` and `end` to IP addresses.");
             continue;
         };
         if start > end {
             let message = format!("The range {start} to {end} of {} ends before it begins.", network.name());
-            findings.error(message, "Swap `start` and `end`.", &[&network.document]);
+            tell(severity, message, "Swap `start` and `end`.");
         }
         if cidr.is_some_and(|cidr| !cidr.contains(&start) || !cidr.contains(&end)) {
             let message = format!("The range {start} to {end} is not within {}.", network.cidr.value);
-            findings.error(message, "Use a range within the subnet.", &[&network.document]);
+            tell(severity, message, "Use a range within the subnet.");
         }
-        if earlier.iter().any(|(from, to)| start <= *to && *from <= end) {
+        let overlapped = earlier.iter().filter(|(from, to, _)| start <= *to && *from <= end);
+        if let Some(other) = overlapped.map(|(_, _, other)| *other).max() {
             let message = format!("The range {start} to {end} of {} overlaps another.", network.name());
-            findings.error(message, "Use ranges that do not overlap.", &[&network.document]);
+            tell(severity.min(other), message, "Use ranges that do not overlap.");
         }
-        earlier.push((start, end));
+        earlier.push((start, end, severity));
+    }
+}
+
+/// A provisioner creates DHCP and reserved ranges, and refuses wrong ones. Static ranges are for people.
+fn weight(range: &Range) -> Severity {
+    match text(&range.kind) {
+        Some("dhcp" | "reserved") => Severity::Error,
+        _ => Severity::Warning,
     }
 }
 

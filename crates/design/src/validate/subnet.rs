@@ -6,7 +6,15 @@ use ipnet::IpNet;
 
 /// A subnet, its size given as bits or as a mask; an address alone is a subnet of one.
 pub(super) fn subnet(cidr: &str) -> Option<IpNet> {
-    cidr.parse().ok().or_else(|| cidr.parse::<IpAddr>().ok().map(IpNet::from)).or_else(|| masked(cidr))
+    let address = || cidr.parse::<IpAddr>().ok().map(IpNet::from);
+    cidr.parse().ok().or_else(address).or_else(|| masked(cidr)).or_else(|| abbreviated(cidr))
+}
+
+/// `10.1/16` stands for `10.1.0.0/16`.
+fn abbreviated(cidr: &str) -> Option<IpNet> {
+    let (address, bits) = cidr.split_once('/')?;
+    let missing = 3_usize.checked_sub(address.matches('.').count())?;
+    format!("{address}{}/{bits}", ".0".repeat(missing)).parse().ok()
 }
 
 fn masked(cidr: &str) -> Option<IpNet> {

@@ -1,10 +1,13 @@
 //! A map that keeps the order it was written in.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use indexmap::{Equivalent, IndexMap};
 
-use super::{Node, Position};
+use super::{File, Node, Position};
 
 /// A map that keeps the order of its keys, each with the place it was written at.
 ///
@@ -142,6 +145,13 @@ impl Map {
     /// The values in order, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Node> {
         self.entries.values_mut().map(|entry| &mut entry.value)
+    }
+
+    pub(super) fn move_to(&mut self, file: &Arc<File>) {
+        for entry in self.entries.values_mut() {
+            entry.key_at.file = Arc::clone(file);
+            entry.value.move_to(file);
+        }
     }
 
     pub(crate) fn get_key_mut(&mut self, key: &Key) -> Option<&mut Node> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use thiserror::Error;
 
-use super::{Node, Position};
+use super::{File, Node, Position};
 use build::Builder;
 
 /// The documents of one file.
@@ -40,7 +40,7 @@ pub struct YamlError {
 
 /// Reads every document of a stream; `file` is what messages call it.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Stream, YamlError> {
-    let file: Arc<str> = file.into();
+    let file = File::named(file);
     let text = without_blank_end(printable(&file, bytes)?);
     let unterminated_at = (!text.ends_with(['\n', '\r'])).then(|| text.chars().count());
     let mut builder = Builder::default();
@@ -81,13 +81,13 @@ fn without_blank_end(text: &str) -> &str {
     if end.is_empty() || end.ends_with('\n') { end } else { text }
 }
 
-fn position(file: &Arc<str>, marker: &saphyr_parser::Marker) -> Position {
+fn position(file: &Arc<File>, marker: &saphyr_parser::Marker) -> Position {
     at(file, marker.line(), marker.col().saturating_add(1))
 }
 
 /// The bytes as text, refused where YAML has no such character. The scanner takes a NUL for the end of the
 /// input, so one that came through would hide all that follows it.
-fn printable<'a>(file: &Arc<str>, bytes: &'a [u8]) -> Result<&'a str, YamlError> {
+fn printable<'a>(file: &Arc<File>, bytes: &'a [u8]) -> Result<&'a str, YamlError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let valid =
             String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default()).into_owned();
@@ -111,13 +111,13 @@ fn is_printable(character: char) -> bool {
     }
 }
 
-fn end_of(file: &Arc<str>, text: &str) -> Position {
+fn end_of(file: &Arc<File>, text: &str) -> Position {
     let line = text.matches('\n').count() + 1;
     let column = text.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     at(file, line, column)
 }
 
-fn at(file: &Arc<str>, line: usize, column: usize) -> Position {
+fn at(file: &Arc<File>, line: usize, column: usize) -> Position {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Position { file: Arc::clone(file), line: number(line), column: number(column) }
 }

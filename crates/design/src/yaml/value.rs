@@ -2,13 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use super::Map;
+use super::{File, Map};
 
-/// A place in a file, both numbers counted from one; of what was never in a file both are 0, and `file` says who wrote it.
+/// A place in a file, both numbers counted from one. Both are 0 for a value that was never in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The file as the reader was told to call it.
-    pub file: Arc<str>,
+    /// The file, and the document in it.
+    pub file: Arc<File>,
     /// The line, from 1.
     pub line: u32,
     /// The column in characters, from 1.
@@ -19,7 +19,7 @@ impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What was written on a server has no lines.
         if self.line == 0 {
-            return f.write_str(&self.file);
+            return self.file.fmt(f);
         }
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -46,6 +46,16 @@ impl Node {
     /// A value written at a place.
     pub fn new(value: impl Into<Value>, at: Position) -> Self {
         Self { value: value.into(), at }
+    }
+
+    /// Gives everything in here to one document of its file.
+    pub(crate) fn move_to(&mut self, file: &Arc<File>) {
+        self.at.file = Arc::clone(file);
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.move_to(file)),
+            Value::Map(map) => map.move_to(file),
+            _ => {}
+        }
     }
 
     /// The value under a text key, if this is a map that has it.

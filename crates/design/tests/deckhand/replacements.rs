@@ -1,6 +1,6 @@
 //! A replacement takes the place of its parent everywhere.
 
-use design::deckhand::{ProblemKind, render};
+use design::deckhand::{MissingSource, ProblemKind, render, render_with};
 
 use crate::{documents, problem, rendered};
 
@@ -88,12 +88,36 @@ fn a_replacement_of_another_name_is_a_mistake() {
 }
 
 #[test]
-fn two_replacements_of_one_document_are_a_mistake() {
-    assert_eq!(
-        problem(&[PARENT, REPLACEMENT, REPLACEMENT].concat()),
-        (
-            ProblemKind::Duplicate,
-            "site.yaml:19:1: a second replacement a/Thing/v1 thing; the first is at site.yaml:9".to_owned()
-        )
-    );
+fn of_several_replacements_the_most_specific_is_used_whatever_their_order() {
+    let of_type = REPLACEMENT.replace("layer: site", "layer: type").replace("b: 2", "b: 9");
+    for text in
+        [[PARENT, REPLACEMENT, &of_type, SIBLING].concat(), [PARENT, &of_type, REPLACEMENT, SIBLING].concat()]
+    {
+        let rendering = render_with(documents(&text), MissingSource::Refuse).unwrap();
+        let things: Vec<String> = rendering
+            .documents
+            .iter()
+            .filter(|document| document.name() == "thing")
+            .map(|document| serde_json::to_string(&document.data).unwrap())
+            .collect();
+        assert_eq!(things, [r#"{"a":1,"b":2}"#]);
+        assert_eq!(rendered(&text, "sibling"), r#"{"a":1,"b":2,"c":3}"#);
+        let told = &rendering.warnings[0].message;
+        assert!(told.starts_with("a/Thing/v1 thing is not used: a/Thing/v1 thing (site.yaml:"), "{told}");
+    }
+    // In one layer the first is used, as in Deckhand.
+    let twice = [PARENT, REPLACEMENT, &REPLACEMENT.replace("b: 2", "b: 9")].concat();
+    assert_eq!(rendered(&twice, "thing"), r#"{"a":1,"b":2}"#);
+}
+
+#[test]
+fn control_documents_of_one_name_are_no_mistake() {
+    let schema = "---
+schema: deckhand/DataSchema/v1
+metadata: {name: a/Thing/v1, schema: metadata/Control/v1}
+data: {type: object}
+";
+    let rendering =
+        render_with(documents(&[schema, schema, PARENT].concat()), MissingSource::Refuse).unwrap();
+    assert_eq!(rendering.documents.iter().filter(|one| one.name() == "a/Thing/v1").count(), 1);
 }

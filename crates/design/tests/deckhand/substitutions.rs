@@ -143,7 +143,7 @@ fn a_missing_source_is_a_mistake_or_a_warning() {
 
     let rendering = render_with(documents(&text), MissingSource::Warn).unwrap();
     assert_eq!(
-        rendering.warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(),
+        rendering.missing.iter().map(|one| one.warning.message.as_str()).collect::<Vec<_>>(),
         [message]
     );
 }

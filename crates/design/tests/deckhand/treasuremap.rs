@@ -14,7 +14,7 @@ fn drydock_by_id(documents: &[Document]) -> BTreeMap<String, &Document> {
 
 fn renders_as_the_original(treasuremap: &Path, site: &str) {
     let repository = Repository::at(treasuremap).expect("it is a repository of sites");
-    let folders = repository.folders_of(Some(site)).expect("the site is there");
+    let folders = repository.folders_of(Some(site), &[]).expect("the site is there").folders;
     assert_eq!(folders.len(), 3, "what is global, of the type and of the site: {folders:?}");
     let input = load(folders).expect("the site can be read");
     assert_eq!(input.warnings, []);

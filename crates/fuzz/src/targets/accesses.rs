@@ -6,6 +6,8 @@ use apiserver::read::resume::Resume;
 use apiserver::request::accept::Accept;
 use apiserver::request::path::{self, Route};
 use apiserver::request::query::{ListOptions, Query, WriteOptions};
+use apiserver::route::grpc;
+use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
 use krm::jsonpath::JsonPath;
 use krm::time::Moment;
@@ -56,7 +58,15 @@ fn check(bytes: &[u8]) {
 }
 
 fn check_path(text: &str) {
-    let Ok(Some((_, Route::Resource(target)))) = path::parse(text) else { return };
+    if let Some((service, _)) = grpc::named(text) {
+        assert!(!service.contains('/'), "{text}");
+    }
+    if let Ok(value) = HeaderValue::from_str(text) {
+        let headers = [(HeaderName::from_static("grpc-timeout"), value.clone()), (CONTENT_TYPE, value)];
+        let headers = headers.into_iter().collect();
+        let (_, _) = (grpc::timeout(&headers), grpc::is_call(&headers));
+    }
+    let Ok(Some((_, Route::Resource(target)))) = path::parse(text, None) else { return };
     let parts = [
         &target.group,
         &target.version,

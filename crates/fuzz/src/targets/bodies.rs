@@ -63,9 +63,12 @@ fn check_json(bytes: &[u8]) {
             let written = to_json(&body.value);
             let again =
                 body::read(&written).unwrap_or_else(|error| panic!("{body:?} is not read again: {error}"));
-            assert_eq!(again.value, body.value);
+            // 1.0 is written as 1.
+            let mut reread = body.value.clone();
+            krm::number::reread(&mut reread);
+            assert_eq!(again.value, reread);
             assert!(again.duplicates.is_empty(), "{again:?}");
-            stays_as_yaml(&body.value);
+            stays_as_yaml(&reread);
         }
         Err(error) => {
             assert!(!error.to_string().is_empty());

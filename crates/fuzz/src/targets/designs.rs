@@ -6,7 +6,7 @@ use std::path::Path;
 use design::compile::{LshwInputs, compile};
 use design::deckhand::{MissingSource, render_with};
 use design::document::parse;
-use design::object::{compose, documents_of, item_of, object_of};
+use design::object::{Layers, compose, documents_of, item_of, object_of};
 use design::reach::reach;
 use design::user_kinds::UserKinds;
 use design::validate::diagnose;
@@ -50,10 +50,14 @@ fn check(bytes: &[u8]) {
     if let Ok(rendering) = render_with(loaded.documents.clone(), MissingSource::Warn) {
         let _ = compile(&rendering.documents, &LshwInputs::new());
     }
-    let written: Vec<_> =
-        loaded.documents.iter().map(|one| object_of(one).unwrap_or_else(|| item_of(one)).object).collect();
-    if let Ok(documents) = compose(documents_of(&written, &|_, _| None)) {
-        let _ = compile(&documents, &LshwInputs::new()).to_drydock_json();
+    for layers in [Layers::Rendered, Layers::Kept] {
+        let kinds = UserKinds::of(&loaded.documents);
+        let write = |one| object_of(one, layers).unwrap_or_else(|| item_of(one, layers, &kinds)).object;
+        let written: Vec<_> = loaded.documents.iter().map(write).collect();
+        let names = ["global".to_owned(), "type".to_owned(), "site".to_owned()];
+        if let Ok(composed) = compose(documents_of(&written, &|_, _| None), &names) {
+            let _ = compile(&composed.documents, &LshwInputs::new()).to_drydock_json();
+        }
     }
     let compiled = compile(&loaded.documents, &LshwInputs::new()).validated();
     let _ = (compiled.to_drydock_json(), diagnose(&compiled));

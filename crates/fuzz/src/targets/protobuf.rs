@@ -3,8 +3,8 @@
 use krm::body;
 use krm::decode::Refusal;
 use krm::encode::to_json;
-use krm::proto::decode;
-use serde_json::Value;
+use krm::proto::{decode, encode};
+use serde_json::{Value, json};
 
 use super::Target;
 
@@ -23,6 +23,10 @@ pub const TARGET: Target = Target {
         "Role",
         "Lease",
         "coordination.k8s.io/v1",
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "discovery.k8s.io/v1",
+        "EndpointSlice",
     ],
 };
 
@@ -36,6 +40,10 @@ fn check(bytes: &[u8]) {
             let written = to_json(&Value::Object(object.0.clone()));
             let again = body::read(&written).map(|body| body.value);
             assert_eq!(again, Ok(Value::Object(object.0.clone())));
+            // What is written from it is read as the same.
+            let whole = Value::Object(object.0.clone());
+            let message = encode(&whole).expect("what was read has a message");
+            assert_eq!(decode(&message).map(|again| Value::Object(again.0)), Ok(whole));
             // Field 2047 of the envelope, a number: of a later version, perhaps.
             let later = [bytes, &[0xf8, 0x7f, 0x05]].concat();
             assert_eq!(decode(&later), Ok(object));
@@ -62,5 +70,23 @@ fn seeds() -> Vec<Vec<u8>> {
     ]
     .iter()
     .map(|hex| bytes(hex))
+    .chain(encode(&definition()))
     .collect()
+}
+
+/// A definition with one of everything that is not plain in its message.
+fn definition() -> Value {
+    let schema = json!({
+        "type": "object", "maximum": 1.5, "default": {"a": 1}, "enum": [1, "x", null], "items": [{"type": "string"}],
+        "not": {"items": {"x-kubernetes-int-or-string": true}}, "additionalProperties": false,
+        "properties": {"a": {"additionalProperties": {"type": "integer"}}},
+        "dependencies": {"a": ["b"], "c": {"type": "string"}}, "x-kubernetes-preserve-unknown-fields": false,
+    });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "as.b.c"},
+        "spec": {
+            "group": "b.c", "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}],
+            "conversion": {"strategy": "Webhook", "webhook": {"clientConfig": {"caBundle": "eA==", "url": "https://x"}}},
+        },
+    })
 }

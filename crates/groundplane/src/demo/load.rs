@@ -9,12 +9,11 @@ use apiserver::keys;
 use apiserver::plane::Plane;
 use apiserver::request::query::WriteOptions;
 use apiserver::transaction::{self, GROUP, Spec, Work};
-use inventory::demo::fleet;
 use krm::Object;
 use serde_json::{Value, json};
 use store::{DeedMark, Version};
 
-use super::{MANAGER, SEED, SIZE};
+use super::MANAGER;
 use crate::failure::Failure;
 
 /// The ConfigMap that marks a store as one with the demo fleet. It is created in the same commit as the fleet.
@@ -54,7 +53,7 @@ pub async fn check(api: &Api) -> Result<State, Failure> {
 /// Creates the fleet and its marker in one commit: all of it is there, or none of it.
 pub async fn load(api: &Api) -> Result<(), Failure> {
     let client = Client::system(api, "groundplane").called(MANAGER);
-    let objects = fleet(SIZE, SEED).into_iter().chain([marker()]);
+    let objects = super::objects().chain([marker()]);
     let items: Vec<Value> =
         objects.map(|object| json!({"operation": "create", "object": Value::Object(object.0)})).collect();
     commit(&client, items).await.map_err(|status| {

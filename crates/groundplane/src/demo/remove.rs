@@ -1,17 +1,16 @@
 //! `groundplane demo remove`: takes the demo fleet out of a store, and leaves alone what somebody else changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use apiserver::controllers::Controller;
 use cli::{Ask, Client, Failure, Session, name_of};
-use inventory::controllers::InventoryController;
-use inventory::demo::fleet;
+use krm::Object;
 use serde_json::{Value, json};
 
+use super::MANAGER;
 use super::load::{MARKER, MARKER_NAMESPACE};
-use super::{MANAGER, SEED, SIZE};
+use crate::modules;
 
 /// Objects that are deleted in one commit. Small enough for the transactions of etcd's own limits.
 const BATCH: usize = 25;
@@ -45,10 +44,8 @@ pub async fn run(session: &mut Session) -> Result<(), Failure> {
     let mut unchanged: Vec<Value> = Vec::new();
     let mut stored = stored(&client).await?;
     // Each object stands after those that it refers to: the last ones go first.
-    for object in fleet(SIZE, SEED).into_iter().rev() {
-        let Some(found) = stored.remove(&(object.kind().to_owned(), object.name().to_owned())) else {
-            continue;
-        };
+    for object in super::objects().rev() {
+        let Some(found) = stored.remove(&identity(&object)) else { continue };
         match changed_by(&found) {
             Some(who) => kept.push((name_of(&found), format!("changed by {who}"))),
             None => unchanged.push(found),
@@ -128,9 +125,11 @@ fn refused_items(failure: &Failure, most: usize) -> Vec<(usize, String)> {
 /// Who besides the demo and the controllers has changed an object.
 fn changed_by(object: &Value) -> Option<String> {
     let entries = object["metadata"]["managedFields"].as_array();
+    let controllers = modules::domain_controllers(&modules::feature_gates());
     let is_own = |entry: &Value| {
         entry["subresource"] == "status"
-            || [MANAGER, InventoryController::NAME].iter().any(|own| entry["manager"] == *own)
+            || entry["manager"] == MANAGER
+            || controllers.iter().any(|controller| entry["manager"] == controller.manager())
     };
     match entries {
         None => Some("somebody who removed its managedFields".to_owned()),
@@ -141,20 +140,32 @@ fn changed_by(object: &Value) -> Option<String> {
     }
 }
 
-/// All objects of the kinds of the inventory, by kind and name.
-async fn stored(client: &Client) -> Result<HashMap<(String, String), Value>, Failure> {
+/// API version, kind and name.
+type Identity = (String, String, String);
+
+fn identity(object: &Object) -> Identity {
+    (object.api_version().to_owned(), object.kind().to_owned(), object.name().to_owned())
+}
+
+/// All objects of the kinds that the demo has objects of.
+async fn stored(client: &Client) -> Result<HashMap<Identity, Value>, Failure> {
+    let wanted: BTreeSet<(String, String)> =
+        super::objects().map(|object| (object.api_version().to_owned(), object.kind().to_owned())).collect();
     let mut stored = HashMap::new();
-    for kind in inventory::all() {
+    for kind in modules::portable_kinds() {
         let Some(version) = kind.versions.first() else { continue };
-        let (group, plural) = (&kind.group, &kind.names.plural);
-        let listed = client.value(&Ask::get(format!("/apis/{group}/{}/{plural}", version.name))).await;
+        let (api_version, plural) = (format!("{}/{}", kind.group, version.name), &kind.names.plural);
+        if !wanted.contains(&(api_version.clone(), kind.names.kind.clone())) {
+            continue;
+        }
+        let listed = client.value(&Ask::get(format!("/apis/{api_version}/{plural}"))).await;
         let mut listed = listed.map_err(|failure| failure.without(plural))?;
         let items = listed.get_mut("items").and_then(Value::as_array_mut).map(std::mem::take);
         for mut object in items.unwrap_or_default() {
-            object["apiVersion"] = format!("{group}/{}", version.name).into();
+            object["apiVersion"] = api_version.as_str().into();
             object["kind"] = kind.names.kind.as_str().into();
             let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            stored.insert((kind.names.kind.clone(), name), object);
+            stored.insert((api_version.clone(), kind.names.kind.clone(), name), object);
         }
     }
     Ok(stored)

@@ -2,40 +2,15 @@
 
 use std::fmt::Write as _;
 
-use apiserver::controllers::Controller;
-use apiserver::controllers::cluster_roles::ClusterRoles;
-use apiserver::controllers::garbage::Garbage;
-use apiserver::controllers::namespaces::Namespaces;
-use apiserver::controllers::projects::Projects;
+use apiserver::server_module::Environment;
 use clap::{Arg, Args as _};
-use design_resources::controller::DesignController;
-use inventory::controllers::InventoryController;
-use platform::iam::controller::IamController;
-use platform::iam::defined_controller::DefinedController;
-use platform::tenancy::controller::TenancyController;
 
-use crate::serve;
-
-/// What each controller does, in a sentence.
-const CONTROLLERS: [(&str, &str); 9] = [
-    (Garbage::NAME, "Deletes objects whose owners are gone: background, foreground and orphan deletion."),
-    (Namespaces::NAME, "Empties namespaces that are being deleted."),
-    (ClusterRoles::NAME, "Writes the rules of aggregated ClusterRoles."),
-    (Projects::NAME, "Empties the control planes of projects that are being deleted."),
-    (InventoryController::NAME, "Sets conditions, phases and topology labels of the inventory."),
-    (DesignController::NAME, "Compiles designs when their documents change, and sets their status."),
-    (IamController::NAME, "Sets the status of users, roles, bindings, machine accounts and their keys."),
-    (DefinedController::NAME, "Maintains roles and ProtectedResources for kinds that users define."),
-    (
-        TenancyController::NAME,
-        "Maintains organizations, their namespaces, and the bindings of their members.",
-    ),
-];
+use crate::{modules, serve};
 
 /// The page with its tables as they should be, or the marker that it lacks.
 pub fn refreshed(page: &str) -> Result<String, String> {
     let page = replaced(page, "flags", &flags())?;
-    replaced(&page, "controllers", &controllers())
+    replaced(&page, "controllers", &controllers()?)
 }
 
 /// Replaces what is between `<!-- name: … -->` and `<!-- end of name -->`.
@@ -88,22 +63,25 @@ fn default(flag: &Arg) -> String {
     if flag.get_action().takes_values() { values.collect::<Vec<_>>().join(", ") } else { String::new() }
 }
 
-fn controllers() -> String {
+fn controllers() -> Result<String, String> {
     let mut table = "| name | what it does |\n| --- | --- |\n".to_owned();
-    for (name, what) in CONTROLLERS {
-        let _ = writeln!(table, "| `{name}` | {what} |");
+    let gates = modules::feature_gates();
+    let nowhere = Environment {
+        kinds: modules::kinds(&gates).map_err(|mistakes| mistakes.to_string())?,
+        gates: gates.clone(),
+        audience: String::new(),
+        audit_log: None,
+        is_one_of_several: false,
+    };
+    for controller in modules::controllers(&nowhere.kinds, &modules::parts(&nowhere), &gates, "") {
+        let _ = writeln!(table, "| `{}` | {} |", controller.name(), controller.description());
     }
-    table
+    Ok(table)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_controller_is_described() {
-        assert_eq!(CONTROLLERS.map(|(name, _)| name), serve::CONTROLLERS);
-    }
 
     #[test]
     fn flags_have_their_value_variable_and_default() {

@@ -7,19 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::log::Format;
-use crate::shell;
-
-/// What there is to see in the demo fleet. Each line works as it stands, in any shell.
-const TO_TRY: [&str; 8] = [
-    "inventory summary",
-    "inventory rack show --site fra1 --row A",
-    "inventory trace fra1-a01-node01 eth0",
-    "inventory impact networkdevice/fra1-spine1",
-    "inventory find-space --units 2 --watts 500",
-    "inventory export racks -o csv",
-    "history rack.inventory.miloapis.com/fra1-a01",
-    "delete rack fra1-a01",
-];
+use crate::{modules, shell};
 
 /// Says that the demo starts, before anything that takes time.
 pub fn starting_demo(format: Format, data: &Path, is_temporary: bool) {
@@ -40,10 +28,12 @@ pub fn ready(format: Format, url: &str, kubeconfig: &Path, is_demo: bool) {
     if is_demo {
         let program = shell::program();
         eprintln!("In another terminal, after that line, try these on the demo fleet:");
-        for line in TO_TRY {
-            eprintln!("  {program} {line}");
+        for demo in modules::demos() {
+            for line in demo.commands {
+                eprintln!("  {program} {line}");
+            }
+            eprintln!("{}", demo.note);
         }
-        eprintln!("The last one is refused, and the error says why. kubectl works too: kubectl get racks");
     }
 }
 

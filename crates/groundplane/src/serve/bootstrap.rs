@@ -1,17 +1,20 @@
-//! What every store has from the start: the namespaces that clients expect, and the roles that come with the server.
+//! What every store has from the start: the namespaces that clients expect, and what comes with the server and
+//! its modules.
 
 use apiserver::api::Api;
 use apiserver::authz;
 use apiserver::client::Client;
-use apiserver::planes::NAMESPACES;
+use apiserver::planes::{NAMESPACES, NODE_LEASES};
 use krm::Object;
 
 use crate::failure::Failure;
+use crate::modules;
 
-/// Makes what is missing, and brings the roles that ship up to date.
+/// Makes what is missing, and brings the roles that ship up to date. The first objects of modules come last: all that
+/// decides about them is there by then.
 pub async fn run(api: &Api) -> Result<(), Failure> {
     let client = Client::system(api, "groundplane");
-    for name in NAMESPACES {
+    for name in NAMESPACES.into_iter().chain([NODE_LEASES]) {
         let mut namespace = Object::new("v1", "Namespace");
         namespace.set_meta("name", Some(name.into()));
         ensure(&client, namespace).await?;
@@ -26,8 +29,14 @@ pub async fn run(api: &Api) -> Result<(), Failure> {
             None => ensure(&client, object).await?,
         }
     }
-    let made = platform::bootstrap::run(api).await;
-    made.map_err(|status| Failure::new("making the roles that ship", status))
+    for module in modules::servers() {
+        let made = module.bootstrap(api).await;
+        made.map_err(|status| Failure::new(format_args!("making what {} ships", module.name()), status))?;
+    }
+    for object in modules::first_objects(&api.feature_gates()) {
+        ensure(&client, object).await?;
+    }
+    Ok(())
 }
 
 async fn ensure(client: &Client, object: Object) -> Result<(), Failure> {

@@ -3,80 +3,77 @@
 use std::sync::Arc;
 
 use apiserver::api::Api;
-use apiserver::client::Client;
-use apiserver::controllers::cluster_roles::ClusterRoles;
 use apiserver::controllers::definitions::DefinitionController;
-use apiserver::controllers::elected::run_elected;
-use apiserver::controllers::garbage::Garbage;
-use apiserver::controllers::namespaces::Namespaces;
-use apiserver::controllers::projects::Projects;
-use apiserver::controllers::{Controller, run};
-use design_resources::controller::DesignController;
-use inventory::controllers::InventoryController;
-use platform::iam::Iam;
-use platform::iam::controller::IamController;
-use platform::iam::defined_controller::DefinedController;
-use platform::tenancy::controller::TenancyController;
+use apiserver::controllers::host;
+use reconcile::reconciler::Reconciler;
 
 use crate::failure::Failure;
 
-/// The controllers that can be chosen.
-pub const CHOICES: [&str; 9] = [
-    Garbage::NAME,
-    Namespaces::NAME,
-    ClusterRoles::NAME,
-    Projects::NAME,
-    InventoryController::NAME,
-    DesignController::NAME,
-    IamController::NAME,
-    DefinedController::NAME,
-    TenancyController::NAME,
-];
-
-/// Starts those that are asked for: `all`, `none`, or a list of names. Definitions are always looked after, or nothing
-/// that users define would be served.
-pub fn start(api: &Api, iam: &Arc<Iam>, asked: &str) -> Result<(), Failure> {
-    let names: Vec<&str> = asked.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    let known = |name: &str| matches!(name, "all" | "none") || CHOICES.contains(&name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let why = format!("there is no controller {unknown:?}; there are {}", CHOICES.join(", "));
-        return Err(Failure::new("starting controllers", why));
-    }
-    let wanted = |name: &str| names.contains(&"all") || names.contains(&name);
-    let client = |name: &str| Client::system(api, name);
-    tokio::spawn(run(Arc::new(DefinitionController), client(DefinitionController::NAME)));
+/// Starts those that are asked for: `all`, `none`, or a list of names, without those after a minus sign. Definitions are
+/// always looked after, or nothing that users define would be served.
+pub fn start(api: &Api, choices: Vec<Arc<dyn Reconciler>>, asked: &str) -> Result<(), Failure> {
+    let known: Vec<&str> = choices.iter().map(|controller| controller.name()).collect();
+    let asked = Asked::read(asked, &known)?;
+    tokio::spawn(host::run(Arc::new(DefinitionController), api.clone(), None));
     let holder = apiserver::write::new_uid();
-    if wanted(Garbage::NAME) {
-        tokio::spawn(run_elected(Arc::new(Garbage), client(Garbage::NAME), holder.clone()));
-    }
-    if wanted(Namespaces::NAME) {
-        tokio::spawn(run_elected(Arc::new(Namespaces), client(Namespaces::NAME), holder.clone()));
-    }
-    if wanted(ClusterRoles::NAME) {
-        tokio::spawn(run_elected(Arc::new(ClusterRoles), client(ClusterRoles::NAME), holder.clone()));
-    }
-    if wanted(Projects::NAME) {
-        tokio::spawn(run_elected(Arc::new(Projects), client(Projects::NAME), holder.clone()));
-    }
-    if wanted(IamController::NAME) {
-        let controller = Arc::new(IamController(iam.clone()));
-        tokio::spawn(run_elected(controller, client(IamController::NAME), holder.clone()));
-    }
-    if wanted(DefinedController::NAME) {
-        let controller = Arc::new(DefinedController(iam.clone()));
-        tokio::spawn(run_elected(controller, client(DefinedController::NAME), holder.clone()));
-    }
-    if wanted(TenancyController::NAME) {
-        let controller = Arc::new(TenancyController(iam.clone()));
-        tokio::spawn(run_elected(controller, client(TenancyController::NAME), holder.clone()));
-    }
-    if wanted(InventoryController::NAME) {
-        // The name under which the inventory's controllers are known in audit and history.
-        let client = client("control@inventory.miloapis.com").called(InventoryController::NAME);
-        tokio::spawn(run_elected(Arc::new(InventoryController), client, holder.clone()));
-    }
-    if wanted(DesignController::NAME) {
-        tokio::spawn(run_elected(Arc::new(DesignController), client(DesignController::NAME), holder));
+    for reconciler in choices.into_iter().filter(|reconciler| asked.wants(reconciler.name())) {
+        tokio::spawn(host::run(reconciler, api.clone(), Some(holder.clone())));
     }
     Ok(())
+}
+
+/// The controllers that are asked for.
+struct Asked<'a> {
+    all: bool,
+    names: Vec<&'a str>,
+    left_out: Vec<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    fn read(text: &'a str, known: &[&str]) -> Result<Asked<'a>, Failure> {
+        let mut asked = Asked { all: false, names: Vec::new(), left_out: Vec::new() };
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let name = word.strip_prefix('-').unwrap_or(word);
+            match word {
+                "all" | "*" => asked.all = true,
+                "none" => {}
+                _ if !known.contains(&name) => {
+                    let why = format!("there is no controller {name:?}; there are {}", known.join(", "));
+                    return Err(Failure::new("starting controllers", why));
+                }
+                _ if name != word => asked.left_out.push(name),
+                _ => asked.names.push(name),
+            }
+        }
+        // Only a list of those that are left out means all others.
+        asked.all |= asked.names.is_empty() && !asked.left_out.is_empty();
+        Ok(asked)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        (self.all || self.names.contains(&name)) && !self.left_out.contains(&name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(text: &str) -> Result<Vec<&'static str>, String> {
+        const KNOWN: [&str; 3] = ["a", "b-c", "d"];
+        let asked = Asked::read(text, &KNOWN).map_err(|failure| failure.to_string())?;
+        Ok(KNOWN.into_iter().filter(|name| asked.wants(name)).collect())
+    }
+
+    #[test]
+    fn controllers_are_chosen_by_name_all_of_them_or_all_but_some() {
+        assert_eq!(chosen("all").unwrap(), ["a", "b-c", "d"]);
+        assert_eq!(chosen("none").unwrap(), [""; 0]);
+        assert_eq!(chosen("a, d").unwrap(), ["a", "d"]);
+        assert_eq!(chosen("all,-b-c").unwrap(), ["a", "d"]);
+        assert_eq!(chosen("*,-a").unwrap(), ["b-c", "d"]);
+        assert_eq!(chosen("-a").unwrap(), ["b-c", "d"]);
+        assert_eq!(chosen("a,-a").unwrap(), [""; 0]);
+        assert!(chosen("all,-x").unwrap_err().contains("there is no controller \"x\""));
+    }
 }

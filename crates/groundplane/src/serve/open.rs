@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use apiserver::catalog::Kinds;
 use apiserver::index::Index;
+use reconcile::feature::FeatureGates;
 use store::{Embedded, Keys, Settings, Store, etcd};
 
 use crate::failure::Failure;
+use crate::modules;
 
 /// etcd's own default.
 const MAX_TXN_OPS: usize = 128;
@@ -93,12 +95,9 @@ pub async fn store(
     folder: &Path,
     endpoints: &[String],
     access: &EtcdAccess,
+    gates: &FeatureGates,
 ) -> Result<(Arc<dyn Store>, Arc<Kinds>), Failure> {
-    let mut all = apiserver::kinds::all();
-    all.extend(inventory::all());
-    all.extend(platform::all());
-    all.extend(design_resources::all());
-    let kinds = Arc::new(Kinds::new(all));
+    let kinds = modules::kinds(gates).map_err(|error| Failure::new("registering the kinds", error))?;
     let model = Some(Arc::new(Index(kinds.clone())) as Arc<dyn store::Model>);
     if endpoints.is_empty() {
         let place = folder.join("store");

@@ -29,7 +29,12 @@ fn several_files_are_read_as_one_and_a_context_is_chosen() {
     };
     assert_eq!(run("config current-context"), "lab\n");
     run("create configmap here");
-    assert_eq!(run("get cm -A -o custom-columns=NS:.metadata.namespace --no-headers"), "kube-system\n");
+    assert_eq!(
+        run(
+            "get cm -A --field-selector metadata.name=here -o custom-columns=NS:.metadata.namespace --no-headers"
+        ),
+        "kube-system\n"
+    );
     assert_eq!(run("config use-context groundplane"), "Switched to context \"groundplane\".\n");
     assert_eq!(run("config current-context"), "groundplane\n");
     assert_eq!(run("get cm here --context lab -o name"), "configmap/here\n");
@@ -110,6 +115,7 @@ fn the_doctor_finds_what_is_wrong() {
         "identity",
         "readiness",
         "discovery",
+        "features",
         "namespace",
     ] {
         assert!(told.out.contains(&format!("ok    {check}")), "{check}: {}", told.out);

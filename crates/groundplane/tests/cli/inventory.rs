@@ -195,6 +195,8 @@ fn a_shell_is_offered_what_stands_in_the_inventory() {
     );
     assert_eq!(offered("inventory impact ra"), ["rack/"]);
     assert_eq!(offered("inventory impact rack/ams1-n"), ["rack/ams1-net"]);
+    assert_eq!(offered("inventory impact rack/ams1-net --as-if rack/fra1-n"), ["rack/fra1-net="]);
+    assert_eq!(offered("inventory summary --as-if rack/fra1-net=f"), ["rack/fra1-net=failed"]);
     assert_eq!(offered("inventory find-space --spread r"), ["rack", "row"]);
 }
 
@@ -250,4 +252,60 @@ fn called_by_its_old_name_it_is_the_plugin_of_datumctl() {
     let (out, why, code) = asked(&["sites"], &[("KUBECONFIG", ground.server.kubeconfig().to_str().unwrap())]);
     assert_eq!(code, 0, "{why}");
     assert!(out.starts_with("NAME   REGION       PROVIDER   TYPE         READY\n"), "{out}");
+}
+
+#[test]
+fn a_device_is_moved_and_taken_out_with_all_that_is_its() {
+    let ground = Ground::with_fleet();
+    let planned = ground.told("inventory move node/fra1-a01-node03 --to fra1-a03:U30 --dry-run");
+    assert_eq!(planned.code, 0, "{planned:?}");
+    assert!(
+        planned.err.contains("Cable fra1-a01-node03-eth0--fra1-a01-leaf1 no longer reaches: it is 2 m long"),
+        "{planned:?}"
+    );
+    let asked = ground.told("inventory move fra1-a01-node03 --to fra1-a03:30");
+    assert!(asked.code == 1 && asked.err.contains("nothing was changed; pass --yes"), "{asked:?}");
+    let taken = ground.told("inventory move fra1-a01-node03 --to fra1-a02:1 --yes");
+    assert!(taken.code == 1 && taken.err.contains("overlaps Node fra1-a02-node01"), "{taken:?}");
+    let moved = ground.told("inventory move fra1-a01-node03 --to fra1-a03:30 --yes");
+    assert_eq!(moved.code, 0, "{moved:?}");
+    assert!(ground.run("inventory nodes fra1-a01-node03 -o wide").contains("fra1-a03 U30-U31"));
+    let kept = ground.told("inventory decommission node/fra1-a01-node02 --yes");
+    assert!(kept.code == 1 && kept.err.contains("still has virtualmachine/fra1-a01-node02-vm1"), "{kept:?}");
+    let plan: Value =
+        serde_json::from_str(&ground.run("inventory decommission nd/fra1-a01-leaf1 --dry-run -o json"))
+            .unwrap();
+    assert!(plan["items"].as_array().unwrap().len() > 8, "{plan}");
+    let gone = ground.told("inventory decommission node/fra1-a01-node02 --with-dependents --delete --yes");
+    assert_eq!(gone.code, 0, "{gone:?}");
+    assert_eq!(ground.told("inventory nodes fra1-a01-node02").code, 1);
+    let retired = ground.told("inventory decommission nd/fra1-a01-leaf1 --yes");
+    assert_eq!(retired.code, 0, "{retired:?}");
+    assert!(ground.run("inventory networkdevices fra1-a01-leaf1 -o wide").contains("Retired"));
+    assert!(ground.run("inventory ports --device fra1-a01-leaf1 --map").contains("free"));
+    let map = ground.run("inventory ports --device fra1-a01-leaf2 --map");
+    let at = |label: &str| map.find(&format!(" {label} ")).unwrap_or(usize::MAX);
+    assert!(at("xe-0/0/2") == usize::MAX || at("xe-0/0/2") < at("xe-0/0/7"), "{map}");
+    assert!(map.contains("Node/fra1-a01-node01 eth1"), "{map}");
+}
+
+#[test]
+fn cables_go_out_and_in_by_device_and_port() {
+    let ground = Ground::with_fleet();
+    let sheet = ground.run("inventory export cables -o csv");
+    assert!(sheet.lines().next().unwrap().contains("a.device,a.port,z.device,z.port"), "{}", &sheet[..200]);
+    assert!(sheet.contains("fra1-a01-node01,eth0,fra1-a01-leaf1,xe-0/0/1") && !sheet.contains('{'));
+    ground.file("cables.csv", &sheet);
+    let told = ground.told("inventory import cables.csv --yes");
+    assert!(told.err.contains("unchanged: nothing to import"), "{told:?}");
+    ground.file("more.csv", "name,a.device,a.port,z.device,z.port,spec.media\nnew,fra1-a01-leaf1,xe-0/0/7,fra1-a01-leaf2,xe-0/0/7,DAC\nbad,fra1-a01-leaf1,xe-9,nobody,eth0,DAC\n");
+    let told = ground.told("inventory import more.csv --kind cables --yes");
+    assert!(
+        told.err.contains("row 3, column a.port: fra1-a01-leaf1 has no port xe-9")
+            && told.err.contains("no device nobody"),
+        "{told:?}"
+    );
+    ground.file("more.csv", "name,a.device,a.port,z.device,z.port,spec.media\nnew,fra1-a01-leaf1,xe-0/0/7,fra1-a01-leaf2,xe-0/0/7,DAC\n");
+    assert_eq!(ground.told("inventory import more.csv --kind cables --yes").code, 0);
+    assert!(ground.run("inventory cables new").contains("fra1-a01-leaf1-xe7"));
 }

@@ -27,7 +27,7 @@ fn same(ground: &Ground, kubectl: &Path, line: &str) {
 
 /// Both are asked one after the other, and a second may pass between.
 fn ageless(text: &str) -> String {
-    regex::Regex::new(r"\b\d+s\b *").unwrap().replace_all(text, "AGE ").into_owned()
+    regex::Regex::new(r"\b(?:\d+h)?(?:\d+m)?\d+s\b *").unwrap().replace_all(text, "AGE ").into_owned()
 }
 
 fn all_same(lines: &str) {

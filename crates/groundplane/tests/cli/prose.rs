@@ -12,12 +12,16 @@ use crate::pages::{self, Page, ROOT};
 const WIDTH: usize = 100;
 
 /// Pages that `cargo xtask docs` writes; what they say is written elsewhere.
-const GENERATED: [&str; 3] = ["docs/cli.md", "docs/roles.md", "docs/inventory/reference.md"];
+const GENERATED: [&str; 2] = ["docs/cli.md", "docs/roles.md"];
+/// The pages with all fields of the kinds of a subject, which it writes too.
+const REFERENCE: &str = "/reference.md";
 
 #[test]
 fn prose_is_wrapped() {
     let mut long = Vec::new();
-    for page in pages::all().iter().filter(|page| !GENERATED.contains(&page.path.as_str())) {
+    let is_generated =
+        |page: &&Page| GENERATED.contains(&page.path.as_str()) || page.path.ends_with(REFERENCE);
+    for page in pages::all().iter().filter(|page| !is_generated(page)) {
         long.extend(long_lines(page));
     }
     assert!(long.is_empty(), "{} lines are longer than {WIDTH} columns:\n{}", long.len(), long.join("\n"));

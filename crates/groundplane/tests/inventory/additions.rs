@@ -55,7 +55,7 @@ fn reserved_units_are_for_whoever_names_the_reservation() {
         refused(
             kubectl,
             &node("n1", "here", at(13, json!({}))),
-            "placement U13-U14 (Front) overlaps reservation db at U10-U13 in Rack a1",
+            "placement U13-U14 (Front) of Node n1 overlaps reservation db at U10-U13 in Rack a1",
         );
         refused(
             kubectl,
@@ -71,10 +71,9 @@ fn reserved_units_are_for_whoever_names_the_reservation() {
         );
         let said = kubectl.refused(&reserve(19));
         assert!(
-            said.contains("Rack a1 has no reservation")
-                || said.contains("overlaps reservation db")
-                || said.contains("is not within reservation db"),
-            "{said}"
+            said.contains("of Node n1 is not within reservation db")
+                || said.contains("of Node n2 overlaps reservation db"),
+            "the refusal names the device: {said}"
         );
     });
 }
@@ -170,6 +169,11 @@ fn a_feed_that_gives_more_than_it_may_says_so() {
         kubectl.run_with("apply -f -", &port("pdu-a-1", pdu, "Power", outlet));
         kubectl.run_with("apply -f -", &node("n1", "here", json!({"drawnWatts": 1000})));
         kubectl.run_with("apply -f -", &port("n1-psu1", ("Node", "n1"), "Power", json!({})));
+        refused(
+            kubectl,
+            &cable("light", &["a1-a", "pdu-a-in"], "FiberSMF"),
+            "a FiberSMF cable does not fit Port a1-a of type Power",
+        );
         kubectl.run_with("apply -f -", &cable("feed-a", &["a1-a", "pdu-a-in"], "Power"));
         kubectl.run_with("apply -f -", &cable("psu1", &["pdu-a-1", "n1-psu1"], "Power"));
         kubectl.until("get rack a1 -o yaml", |yaml| yaml.contains("reason: WithinRating"));

@@ -100,6 +100,6 @@ fn apply_prunes_what_is_no_longer_in_the_set() {
         kubectl.run_with(prune, &format!("{}---\n{}", of("a"), of("b")));
         let said = kubectl.run_with(prune, &of("b"));
         assert!(said.contains("configmap/a pruned"), "{said}");
-        assert_eq!(kubectl.run("get configmaps -o name"), "configmap/b\n");
+        assert_eq!(kubectl.run("get configmaps -l day=monday -o name"), "configmap/b\n");
     });
 }

@@ -53,7 +53,9 @@ fn requests_are_made_by_hand() {
         assert_eq!(made["kind"], "ConfigMap");
         let changed = json!({"metadata": {"name": "menu"}, "data": {"soup": "pea"}});
         kubectl.run_with(&format!("replace --raw {maps}/menu -f -"), &changed.to_string());
-        let listed: Value = serde_json::from_str(&kubectl.run(&format!("get --raw {maps}?limit=1"))).unwrap();
+        let listed: Value =
+            serde_json::from_str(&kubectl.run(&format!("get --raw {maps}?fieldSelector=metadata.name=menu")))
+                .unwrap();
         assert_eq!(listed["items"][0]["data"]["soup"], "pea");
         let gone: Value = serde_json::from_str(&kubectl.run(&format!("delete --raw {maps}/menu"))).unwrap();
         assert_eq!((&gone["kind"], &gone["status"]), (&json!("Status"), &json!("Success")));

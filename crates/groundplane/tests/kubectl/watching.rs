@@ -10,6 +10,7 @@ const WIDGETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/ku
 fn a_watch_tells_what_is_there_and_what_happens() {
     with_each(|kubectl| {
         kubectl.run("create configmap before");
+        kubectl.run("wait --for=create configmap/kube-root-ca.crt --timeout=30s");
         let all = kubectl.start("get configmaps --watch --output-watch-events --no-headers");
         let only =
             kubectl.start("get configmaps --watch-only -l color=red -o jsonpath={.metadata.name}{\"\\n\"}");
@@ -23,7 +24,8 @@ fn a_watch_tells_what_is_there_and_what_happens() {
         let told = all.interrupt();
         let told: Vec<String> =
             told.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
-        let expected = ["ADDED before", "ADDED during", "MODIFIED during", "DELETED during"];
+        let expected =
+            ["ADDED before", "ADDED kube-root-ca.crt", "ADDED during", "MODIFIED during", "DELETED during"];
         assert_eq!(told, expected);
         assert_eq!(only.interrupt().trim(), "during\nduring", "it came into the selection, and went");
         let table = table.interrupt();

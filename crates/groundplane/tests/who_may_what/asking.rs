@@ -194,6 +194,8 @@ async fn a_project_has_its_limits_and_says_so() {
         "1",
         "--max-watches-per-project",
         "1",
+        // What controllers make in a project counts too.
+        "--controllers=all,-serviceaccount-controller,-root-ca-certificate-publisher-controller",
     ];
     let town = Town::of(&["ann"], &limits).await;
     let admin = &town.admin;

@@ -447,3 +447,44 @@ async fn roles_say_what_they_grant_and_a_circle_is_no_trap() {
     assert!(effective.contains(&json!("inventory.miloapis.com/racks.get")));
     assert_eq!(viewer["metadata"]["labels"]["inventory.miloapis.com/role-type"], "viewer");
 }
+
+#[tokio::test]
+async fn a_user_and_a_project_come_with_their_bindings_in_one_transaction() {
+    let town = Town::of(&["nobody"], &[]).await;
+    let binding = |name: &str, selector: Value| {
+        json!({
+            "apiVersion": "iam.miloapis.com/v1alpha1", "kind": "PolicyBinding",
+            "metadata": {"name": name, "namespace": "milo-system"},
+            "spec": {
+                "roleRef": {"name": "inventory.miloapis.com-viewer", "namespace": "milo-system"},
+                "subjects": [{"kind": "User", "name": "newcomer"}], "resourceSelector": selector,
+            },
+        })
+    };
+    let kind = |kind: &str| json!({"resourceKind": {"apiGroup": "inventory.miloapis.com", "kind": kind}});
+    let create = |object: Value| json!({"operation": "create", "object": object});
+    // The binding comes first in the file.
+    let items = [
+        create(binding("racks", kind("Rack"))),
+        create(user("newcomer")),
+        create(binding("wrong", kind("*"))),
+    ];
+    let transaction = json!({
+        "apiVersion": "groundplane.dev/v1alpha1", "kind": "Transaction", "spec": {"items": items},
+    });
+    let answer = town.admin.post("/apis/groundplane.dev/v1alpha1/transactions", &transaction).await.unwrap();
+    assert!((200..300).contains(&answer.code), "{}", answer.text());
+    let uid =
+        town.admin.get(&format!("{IAM}/users/newcomer")).await.unwrap().json()["metadata"]["uid"].clone();
+    let bound = town.admin.get(&format!("{SYSTEM}/policybindings/racks")).await.unwrap().json();
+    assert_eq!(bound["spec"]["subjects"][0]["uid"], uid, "{bound}");
+    let mut tries = 0;
+    loop {
+        let wrong = town.admin.get(&format!("{SYSTEM}/policybindings/wrong")).await.unwrap().json();
+        let ready = wrong["status"]["conditions"][0].clone();
+        if ready["reason"] == "ResourceKindNotFound" && ready["status"] == "False" {
+            break;
+        }
+        again(&mut tries).await;
+    }
+}

@@ -131,11 +131,11 @@ async fn who_refers_is_told_to_those_who_may_see_them() {
     let list = ann.get(&format!("{region}/referrers")).await.unwrap().json();
     let names: Vec<&str> =
         list["items"].as_array().unwrap().iter().filter_map(|item| item["name"].as_str()).collect();
-    assert_eq!((names, &list["hasUnseen"]), (vec!["ams"], &json!(true)));
+    assert_eq!((names, &list["incomplete"]), (vec!["ams"], &json!(true)));
     let list = ben.get(&format!("{region}/referrers")).await.unwrap().json();
-    assert_eq!((list["items"].as_array().unwrap().len(), &list["hasUnseen"]), (0, &json!(true)));
+    assert_eq!((list["items"].as_array().unwrap().len(), &list["incomplete"]), (0, &json!(true)));
     let whole = town.admin.get(&format!("{region}/referrers")).await.unwrap().json();
-    assert_eq!((whole["items"].as_array().unwrap().len(), whole.get("hasUnseen")), (2, None));
+    assert_eq!((whole["items"].as_array().unwrap().len(), whole.get("incomplete")), (2, None));
     for (who, sees) in [(&ann, true), (&ben, false)] {
         let plan = json!({"spec": {"items": [{"operation": "delete", "object": object("Region", "eu", json!({}))}]}});
         let refused = [
@@ -190,4 +190,78 @@ async fn activities_and_events_are_of_what_may_be_seen() {
     assert_eq!(told(&ann, "/api/v1/events").await.0, 403);
     assert_eq!(told(&ann, "/apis/events.k8s.io/v1/events").await.0, 403);
     assert_eq!(told(&ann, "/apis/activity.miloapis.com/v1alpha1/activities").await.0, 403);
+}
+
+#[tokio::test]
+async fn a_plan_names_nothing_that_its_rules_read_and_its_reader_may_not() {
+    let town = Town::of(&["cy"], &[]).await;
+    let (admin, cy) = (&town.admin, town.person("cy"));
+    made(admin, &format!("{INVENTORY}/regions"), &object("Region", "eu", json!({"displayName": "EU"}))).await;
+    let spec = json!({"displayName": "S", "regionRef": {"name": "eu"}, "type": "Edge"});
+    made(admin, &format!("{INVENTORY}/sites"), &object("Site", "s", spec)).await;
+    for name in ["ams", HIDDEN] {
+        let spec = json!({"siteRef": {"name": "s"}, "heightU": 42});
+        made(admin, &format!("{INVENTORY}/racks"), &object("Rack", name, spec)).await;
+    }
+    let planner = [
+        "groundplane.dev/plans.create",
+        "groundplane.dev/plans.get",
+        "groundplane.dev/plans.list",
+        "groundplane.dev/plans/apply.create",
+        "inventory.miloapis.com/nodes.create",
+        "inventory.miloapis.com/nodes.get",
+    ];
+    let role = json!({"launchStage": "Alpha", "includedPermissions": planner});
+    let roles = format!("{IAM}/namespaces/milo-system/roles");
+    made(admin, &roles, &json!({"metadata": {"name": "planner"}, "spec": role})).await;
+    let bindings = format!("{IAM}/namespaces/milo-system/policybindings");
+    let viewer = format!("{GROUP}-viewer");
+    for (name, role, on) in [
+        ("cy-plans", "planner", on_kind("groundplane.dev", "Plan")),
+        ("cy-nodes", "planner", on_kind(GROUP, "Node")),
+        ("cy-sites", &*viewer, on_kind(GROUP, "Site")),
+        ("cy-ams", &*viewer, on_object(GROUP, "Rack", "ams")),
+    ] {
+        made(admin, &bindings, &binding(name, role, "cy", on)).await;
+    }
+    let plans = "/apis/groundplane.dev/v1alpha1/plans";
+    for (name, rack, sees) in [("one", "ams", true), ("two", HIDDEN, false)] {
+        let node = object(
+            "Node",
+            name,
+            json!({
+                "siteRef": {"name": "s"},
+                "hardware": {"cpuCores": 8, "cpuArchitecture": "amd64", "memoryBytes": 1},
+                "placement": {"rackRef": {"name": rack}, "startUnit": 1, "unitHeight": 1},
+            }),
+        );
+        let plan = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Plan", "metadata": {"name": name},
+            "spec": {"items": [{"operation": "create", "object": node}]}});
+        let posted = cy.post(plans, &plan).await.unwrap();
+        assert_eq!(posted.code, 201, "{}", posted.text());
+        let read = cy.get(&format!("{plans}/{name}")).await.unwrap().json();
+        let listed = cy.get(plans).await.unwrap().json();
+        let listed = listed["items"].as_array().unwrap().iter().find(|plan| plan["metadata"]["name"] == name);
+        let guarded =
+            |plan: &Value| plan["status"]["guards"].to_string().contains(&format!("/racks//{rack}"));
+        for plan in [&posted.json(), &read, listed.unwrap()] {
+            assert_eq!(guarded(plan), sees, "{plan}");
+            assert_eq!(plan["status"]["incomplete"] == true, !sees, "{plan}");
+        }
+        let whole = admin.get(&format!("{plans}/{name}")).await.unwrap().json();
+        assert!(guarded(&whole) && whole["status"].get("incomplete").is_none(), "{whole}");
+        // Both the rack and what is in it change.
+        let path = format!("{INVENTORY}/racks/{rack}");
+        let changed = admin.merge(&path, &json!({"spec": {"heightU": 40}})).await.unwrap();
+        assert_eq!(changed.code, 200, "{}", changed.text());
+        let mut other = node.clone();
+        other["metadata"]["name"] = format!("other-{name}").into();
+        other["spec"]["placement"]["startUnit"] = 7.into();
+        made(admin, &format!("{INVENTORY}/nodes"), &other).await;
+        let stale = cy.post(&format!("{plans}/{name}/apply"), &json!({})).await.unwrap();
+        assert_eq!(stale.code, 409, "{}", stale.text());
+        assert_eq!(stale.text().contains(rack), sees, "{}", stale.text());
+        let says_hidden = stale.text().contains("something that you may not read has changed");
+        assert_eq!(says_hidden, !sees, "{}", stale.text());
+    }
 }

@@ -8,6 +8,7 @@ mod iam;
 mod leaks;
 mod machines;
 mod offboarding;
+mod questions;
 mod roles;
 mod sealed;
 mod secrets;

@@ -6,6 +6,7 @@ use cli::{Failure, Session};
 use krm::Object;
 use serde_json::Value;
 
+use super::ports::Ports;
 use super::{ORDER, as_written, refers_to_own_kind};
 use crate::list::select::Selection;
 use crate::list::{self, Listed, kinds};
@@ -86,7 +87,17 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         objects.sort_by_key(refers_to_own_kind);
         // A past state is exported to be restored: later changes are then no conflict.
         let revision = as_of.is_none().then_some(found.revision.as_str());
-        let text = if is_csv { csv(listed, &objects, revision)? } else { yaml(&objects) };
+        let text = match is_csv {
+            true if listed.kind == "Cable" => {
+                let ports = Selection { as_of: as_of.clone(), ..Selection::all("ports") };
+                let ports = Ports::of(ports.every(&client).await?.items);
+                inventory::bulk::write_cables(&kind_of(listed)?, &written(&objects), revision, &|cable| {
+                    ports.ends(cable)
+                })
+            }
+            true => inventory::bulk::write(&kind_of(listed)?, &written(&objects), revision),
+            false => yaml(&objects),
+        };
         match &arguments.dir {
             None => output::text(&text, session)?,
             Some(_) if objects.is_empty() => {}
@@ -105,10 +116,8 @@ fn yaml(objects: &[Value]) -> String {
     objects.iter().map(|object| format!("---\n{}", krm::encode::to_yaml(object))).collect()
 }
 
-fn csv(listed: &Listed, objects: &[Value], revision: Option<&str>) -> Result<String, Failure> {
-    let objects: Vec<Object> =
-        objects.iter().filter_map(|object| object.as_object().cloned().map(Object)).collect();
-    Ok(inventory::bulk::write(&kind_of(listed)?, &objects, revision))
+fn written(objects: &[Value]) -> Vec<Object> {
+    objects.iter().filter_map(|object| object.as_object().cloned().map(Object)).collect()
 }
 
 /// The declaration of a kind with its schema.

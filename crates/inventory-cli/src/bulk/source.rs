@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::desired::{Desired, Existing, set};
 use super::export::kind_of;
+use super::ports::Ports;
 use super::{ORDER, as_written};
 use crate::list::select::Selection;
 use crate::list::{self, Listed, kinds};
@@ -130,6 +131,7 @@ impl Source {
             Failure::other(format!("{} is not in UTF-8", self.file)).hint("save it as \"CSV UTF-8\"")
         })?;
         let kind = kind_of(listed)?;
+        let text = self.with_ends(listed, text, reading).await?;
         let rows = bulk::read(&kind, &text).map_err(|faults| self.faulty(&faults))?;
         reading.load(listed).await?;
         let (mut desired, mut faults) = (Vec::new(), Vec::new());
@@ -156,7 +158,24 @@ impl Source {
             let object = Value::Object(object.0);
             desired.push(Desired { object, file: self.file.clone(), row: Some(row.number) });
         }
+        told_once(&mut faults);
         if faults.is_empty() { Ok(desired) } else { Err(self.faulty(&faults)) }
+    }
+
+    /// A file of cables with their ends by device and port name, with `spec.endpoints` instead.
+    async fn with_ends(
+        &self,
+        listed: &Listed,
+        text: String,
+        reading: &mut Reading<'_>,
+    ) -> Result<String, Failure> {
+        let header = text.lines().next().unwrap_or("");
+        if listed.kind != "Cable" || !bulk::ends::COLUMNS.iter().any(|column| header.contains(column)) {
+            return Ok(text);
+        }
+        let ports = Ports::of(Selection::all("ports").every(reading.client).await?.items);
+        let resolved = bulk::ends::resolve(&text, &|device, port| ports.find(device, port));
+        Ok(resolved.map_err(|faults| self.faulty(&faults))?.unwrap_or(text))
     }
 
     async fn read_manifests(
@@ -192,6 +211,15 @@ impl Source {
         ));
         Failure::Several(told)
     }
+}
+
+/// Tells a column that is missing once, not for every row.
+fn told_once(faults: &mut Vec<Fault>) {
+    let mut seen = std::collections::BTreeSet::new();
+    faults.retain(|fault| {
+        let is_missing = fault.problem.starts_with("Required value; add this column");
+        !is_missing || seen.insert(fault.column.clone())
+    });
 }
 
 /// Merges a row into an object: cells set fields, empty cells clear them, fields without a column keep their value. A cell

@@ -337,11 +337,14 @@ fn far_ends(cable: &Value) -> String {
     ends.map(|end| at(end, "name")).collect::<Vec<String>>().join(",")
 }
 
-/// `rack-a14 U10-U11 (Front)`.
+/// `rack-a14 U10-U11 (Front)`, or `rack-a14 0U`.
 fn placement(device: &Value) -> String {
     let placed = &device["spec"]["placement"];
     let unit = |field: &str| placed[field].as_i64().unwrap_or(1);
     if let Some(rack) = placed["rackRef"]["name"].as_str() {
+        if placed["startUnit"].is_null() {
+            return format!("{rack} 0U");
+        }
         let (start, high) = (unit("startUnit"), unit("unitHeight"));
         let face = placed["face"].as_str().unwrap_or("Front");
         return format!("{rack} U{start}-U{} ({face})", start + high - 1);

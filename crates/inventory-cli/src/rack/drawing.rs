@@ -1,7 +1,7 @@
 //! Rack elevations as text, as many racks side by side as fit.
 
 use inventory::kinds::placement::{Face, Footprint};
-use inventory::questions::elevation::{Elevation, Feed, MountedDevice};
+use inventory::questions::elevation::{Elevation, Feed, MountedDevice, ZeroUDevice};
 
 /// Width of the drawing when stdout is not a terminal.
 const IN_A_PIPE: usize = 120;
@@ -114,11 +114,13 @@ fn title(rack: &Elevation, most: usize) -> String {
         value.as_ref().map_or(String::new(), |value| format!(", {name} {value}"))
     };
     let (name, site, high) = (&rack.rack, &rack.site, rack.height_u);
-    let (cage, row) = (part("cage", &rack.cage), part("row", &rack.row));
-    fitting(
-        most,
-        [format!("{name} ({site}{cage}{row}) {high}U"), format!("{name} ({site}) {high}U"), name.clone()],
-    )
+    let state = rack.state.map_or(String::new(), |state| format!(", {state}"));
+    let place = format!("{site}{}{}{state}", part("cage", &rack.cage), part("row", &rack.row));
+    let within = |place: &str| match place.trim_start_matches(", ") {
+        "" => format!("{name} {high}U"),
+        place => format!("{name} ({place}) {high}U"),
+    };
+    fitting(most, [within(&place), within(site), name.clone()])
 }
 
 /// The first text that fits, or the last one cut off.
@@ -129,7 +131,12 @@ fn fitting<const N: usize>(most: usize, tries: [String; N]) -> String {
 
 fn unit_text<'a>(rack: &Elevation, unit: i32, face: Face, side: usize) -> (String, &'a str) {
     if let Some(device) = rack.at(unit, face) {
-        let colour = if device.kind == "Node" { BLUE } else { GREEN };
+        let colour = match device.state {
+            Some(state) if !state.is_in_service() => RED,
+            Some(_) => YELLOW,
+            None if device.kind == "Node" => BLUE,
+            None => GREEN,
+        };
         let is_top = unit == device.end;
         return (if is_top { format!("▌{}", label(rack, device, side - 1)) } else { "▌".to_owned() }, colour);
     }
@@ -146,13 +153,16 @@ fn unit_text<'a>(rack: &Elevation, unit: i32, face: Face, side: usize) -> (Strin
 
 /// The label of a device, shortened to fit; the distinguishing suffix is kept longest.
 fn label(rack: &Elevation, device: &MountedDevice, most: usize) -> String {
-    let about = device.about.as_ref().map_or(String::new(), |about| format!(" ({about})"));
+    let state = device.state.map(|state| state.to_string());
+    let more: Vec<&str> = state.as_deref().into_iter().chain(device.about.as_deref()).collect();
+    let about = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+    let marked = state.map(|state| format!(" ({state})")).unwrap_or_default();
     let short = device.name.strip_prefix(rack.rack.as_str()).filter(|rest| rest.starts_with('-'));
     let tries = [
         Some(format!("{}{about}", device.name)),
-        Some(device.name.clone()),
+        Some(format!("{}{marked}", device.name)),
         short.map(|rest| format!("…{rest}{about}")),
-        short.map(|rest| format!("…{rest}")),
+        short.map(|rest| format!("…{rest}{marked}")),
     ];
     let fits = tries.into_iter().flatten().find(|text| text.chars().count() <= most);
     fits.unwrap_or_else(|| cut(&device.name, most))
@@ -167,6 +177,20 @@ fn foot(rack: &Elevation, is_wide: bool, most: usize) -> Vec<(String, &'static s
         format!("Free {front}U/{rear}U"),
     ];
     let mut lines = vec![(fitting(most, free), "")];
+    if !rack.zero_u.is_empty() {
+        let names: Vec<String> = rack.zero_u.iter().map(ZeroUDevice::label).collect();
+        let short = |name: &String| match name.strip_prefix(rack.rack.as_str()) {
+            Some(rest) => format!("…{rest}"),
+            None => name.clone(),
+        };
+        let shorter: Vec<String> = names.iter().map(short).collect();
+        let tries = [
+            format!("0U {}", names.join(", ")),
+            format!("0U {}", shorter.join(", ")),
+            format!("{} × 0U", names.len()),
+        ];
+        lines.push((fitting(most, tries), ""));
+    }
     let power = &rack.power;
     lines.push(match power.budget {
         Some(budget) => (used("Power", power.drawn, budget, most), over(power.drawn, budget)),

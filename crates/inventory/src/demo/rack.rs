@@ -34,7 +34,8 @@ pub fn empty(fleet: &mut Fleet, site: &str, label: &str, row: &str) -> Ground {
         let pdu = format!("{rack}-pdu-{feed}");
         let (serial, tag) = fleet.tags("PD");
         let spec = json!({
-            "siteRef": {"name": site}, "role": "PDU", "serial": serial, "assetTag": tag, "lifecycle": "Active",
+            "siteRef": {"name": site}, "role": "PDU", "placement": {"rackRef": {"name": rack}, "face": "Rear"},
+            "serial": serial, "assetTag": tag, "lifecycle": "Active",
         });
         fleet.add("NetworkDevice", &pdu, spec);
         let power = json!({"power": {"feed": feed.to_uppercase()}});

@@ -50,12 +50,18 @@ impl Resource for Edge {
     const PLURAL: &'static str = "edges";
 
     fn declare() -> Declaration<Edge> {
-        let lenient = |path, plural| Reference::at(path, super::GROUP, plural).missing(Missing::Ignore);
+        // The rule requires them when an edge changes.
+        let lenient = |end: Reference| {
+            end.missing(Missing::NotReady("EndpointNotFound"))
+                .condition("EndpointsResolved", "Both endpoints resolve")
+        };
+        let node = |path, says| lenient(Reference::to::<Node>(path)).unresolved(says);
+        let kind = lenient(Reference::to::<EdgeType>("spec.type"));
         let edge = declare_graph()
             .refuses_as("vedge.v1alpha2.graph.inventory.miloapis.com", &[])
-            .refers(lenient("spec.type", "edgetypes").on_delete(OnDelete::Ignore))
-            .refers(lenient("spec.from.name", "nodes"))
-            .refers(lenient("spec.to.name", "nodes"))
+            .refers(kind.on_delete(OnDelete::NotReady("EndpointNotFound")))
+            .refers(node("spec.from.name", "from endpoint Node \"{}\" not found"))
+            .refers(node("spec.to.name", "to endpoint Node \"{}\" not found"))
             .selects(&["spec.type", "spec.from.name", "spec.to.name"])
             .prints("Type", "string", ".spec.type")
             .prints("From", "string", ".spec.from.name")

@@ -44,8 +44,7 @@ impl Resource for Node {
 
     fn declare() -> Declaration<Node> {
         // A type may be deleted while in use: its nodes become not Ready. The rule requires the type when a node changes.
-        let kind = Reference::at("spec.type", super::GROUP, "nodetypes")
-            .missing(Missing::NotReady("NodeTypeNotFound"));
+        let kind = Reference::to::<NodeType>("spec.type").missing(Missing::NotReady("NodeTypeNotFound"));
         let node = declare_graph()
             .short(&["invnode"])
             .refuses_as("vnode.v1alpha2.graph.inventory.miloapis.com", &["Edge"])

@@ -1,18 +1,21 @@
 //! Cable: a cable between two ports, or a breakout cable between one port and several.
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Reference, Resource, Verdict, View, allow, deny};
+use krm::kind::{
+    Bucket, Change, Declaration, Metadata, Reference, Resource, Sentence, Verdict, View, allow, deny,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::texts;
-use super::{declare_inventory, prints_ready};
+use super::port::PortType;
+use super::{Port, declare_inventory, prints_ready, resolves_endpoints};
 use crate::choice::choice;
 use crate::questions;
 use crate::{LocalObjectReference, Quantity, Status};
 
 /// Bucket of the cables in a port, keyed by the port's name.
-pub const IN_PORT: &str = "inventory-in-port";
+pub const IN_PORT: Bucket = Bucket::new("inventory.miloapis.com/in-port").stored_as("inventory-in-port");
 
 /// A cable between two ports, or a breakout cable from one port to several. A port carries at most one cable and cannot
 /// be deleted while a cable refers to it.
@@ -49,7 +52,7 @@ pub struct CableSpec {
     #[schemars(length(min = 2, max = 64), extend("x-kubernetes-list-type" = "atomic"))]
     pub endpoints: Vec<LocalObjectReference>,
     /// Medium of the cable: copper, single-mode fiber (`FiberSMF`), multi-mode fiber (`FiberMMF`), power, or direct attach
-    /// copper (`DAC`). Power analysis follows `Power` cables only.
+    /// copper (`DAC`). `Power` cables fit `Power` ports, and only those; fiber and `DAC` do not fit `Serial` ports.
     pub media: Media,
     /// Length in meters, as a Kubernetes quantity: `2`, `1.5` or `500m` (0.5 m).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +64,8 @@ pub struct CableSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63))]
     pub color: Option<String>,
-    /// Connection status. Unset means `Connected`. Informational: traces and impact analysis follow cables in any state.
+    /// Connection status. Unset means `Connected`. Impact and power analysis follow connected cables only; traces follow all and
+    /// mark the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<CableState>,
     /// Mapping of fibers or pairs between the ends. Each position of an end is used at most once; at most 1024 lanes. By
@@ -89,6 +93,18 @@ pub struct LaneEnd {
     /// Position of the fiber or pair at that endpoint, counted from 1.
     #[schemars(range(min = 1, max = 1024))]
     pub position: i32,
+}
+
+impl Media {
+    /// Whether a cable of this medium fits into a port: power into power ports only, and fiber into no serial port.
+    pub fn fits(self, port: PortType) -> bool {
+        match (self, port) {
+            (Media::Power, port) => port == PortType::Power,
+            (_, PortType::Power) => false,
+            (Media::FiberSMF | Media::FiberMMF | Media::DAC, PortType::Serial) => false,
+            _ => true,
+        }
+    }
 }
 
 impl CableSpec {
@@ -142,9 +158,13 @@ impl Resource for Cable {
     const PLURAL: &'static str = "cables";
 
     fn declare() -> Declaration<Cable> {
-        let port = Reference::at("spec.endpoints[].name", super::GROUP, "ports");
+        let port = Reference::to::<Port>("spec.endpoints[].name");
         let cable = declare_inventory("vcable.inventory.miloapis.com", &["Link"])
-            .refers(port.absent("endpoint Port {} not found"))
+            .tells_created(&[
+                Sentence { when: "has($.endpoints) && size($.endpoints) == 2", says: "connected {{ $.endpoints[0].name }} and {{ $.endpoints[1].name }} with {{ $.media }} @" },
+                Sentence { when: "has($.media)", says: "created {{ $.media }} @" },
+            ])
+            .refers(resolves_endpoints(port.absent("endpoint Port {} not found")))
             .selects(&["spec.endpoints.name", "spec.media", "spec.state", "spec.color", "spec.label"])
             .searches(&["spec.label"])
             .prints("Media", "string", ".spec.media")
@@ -155,7 +175,8 @@ impl Resource for Cable {
             .answers("impact", "Impact", questions::impact::answer("Cable"))
             .bucket_raw(IN_PORT, |cable| texts(cable, "spec.endpoints.name").collect())
             .validate(validate_lanes)
-            .rule(check_ports_are_free);
+            .rule(check_ports_are_free)
+            .rule(check_media_fits);
         prints_ready(cable)
     }
 }
@@ -199,6 +220,25 @@ fn check_ports_are_free(change: &Change<Cable>, view: &mut View<'_>) -> Verdict 
         let there = view.bucket(IN_PORT, &end.name);
         if let Some(other) = there.iter().find(|other| other.name() != cable.metadata.name) {
             return deny(format!("Port {} already carries Cable {}", end.name, other.name()));
+        }
+    }
+    allow()
+}
+
+/// The medium of a cable fits all its ports.
+fn check_media_fits(change: &Change<Cable>, view: &mut View<'_>) -> Verdict {
+    let Some(cable) = change.after() else { return allow() };
+    let same = |old: &Cable| old.spec.media == cable.spec.media && old.spec.endpoints == cable.spec.endpoints;
+    if change.before().is_some_and(same) {
+        return allow();
+    }
+    for end in &cable.spec.endpoints {
+        let Some(port) = view.get::<Port>(&end.name) else { continue };
+        if !cable.spec.media.fits(port.spec.kind) {
+            return deny(format!(
+                "a {} cable does not fit Port {} of type {}",
+                cable.spec.media, end.name, port.spec.kind
+            ));
         }
     }
     allow()

@@ -1,17 +1,18 @@
 //! Circuit: a connection between two ports or sites that a provider delivers.
 
-use krm::kind::{Declaration, Metadata, Reference, Resource};
+use krm::kind::{Bucket, Declaration, Metadata, Reference, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::texts;
-use super::{declare_inventory, prints_ready};
+use super::{Port, Provider, Site, declare_inventory, prints_ready, resolves_endpoints};
 use crate::choice::choice;
 use crate::references::EndKind;
 use crate::{CircuitEndpoint, LocalObjectReference, ObjectReference, Status};
 
 /// Bucket of the circuits that terminate at a port, keyed by the port's name.
-pub const AT_PORT: &str = "inventory-circuit-at-port";
+pub const AT_PORT: Bucket =
+    Bucket::new("inventory.miloapis.com/circuit-at-port").stored_as("inventory-circuit-at-port");
 
 /// A connection between two ports or sites that a provider delivers, such as a cross connect or IP transit. Its
 /// provider, sites and ports cannot be deleted while the circuit refers to them.
@@ -76,11 +77,18 @@ impl Resource for Circuit {
     const PLURAL: &'static str = "circuits";
 
     fn declare() -> Declaration<Circuit> {
-        let refer = |path, plural| Reference::at(path, super::GROUP, plural);
-        let site = |path| refer(path, "sites").when_kind("Site").absent("endpoint Site {} not found");
-        let port = |path| refer(path, "ports").when_kind("Port").absent("endpoint Port {} not found");
+        let provider = Reference::to::<Provider>("spec.providerRef.name");
+        fn end<T: Resource>(path: &str, says: &'static str) -> Reference {
+            resolves_endpoints(Reference::to::<T>(path).when_kind(T::KIND).absent(says))
+        }
+        let site = |path| end::<Site>(path, "endpoint Site {} not found");
+        let port = |path| end::<Port>(path, "endpoint Port {} not found");
         let circuit = declare_inventory("vcircuit.inventory.miloapis.com", &[])
-            .refers(refer("spec.providerRef.name", "providers").absent("referenced Provider {} not found"))
+            .tells_created(&[Sentence {
+                when: "has($.providerRef)",
+                says: "created @ from provider {{ $.providerRef.name }}",
+            }])
+            .refers(provider.absent("referenced Provider {} not found").reason("ProviderNotFound"))
             .refers(site("spec.aEnd.name"))
             .refers(port("spec.aEnd.name"))
             .refers(site("spec.zEnd.name"))

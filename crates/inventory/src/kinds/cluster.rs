@@ -1,10 +1,10 @@
 //! Cluster: a Kubernetes cluster and where its control plane runs.
 
-use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
+use krm::kind::{Declaration, Metadata, Missing, Reference, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{declare_inventory, prints_ready};
+use super::{Site, declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::{LocalObjectReference, Status};
 
@@ -58,8 +58,13 @@ impl Resource for Cluster {
     const PLURAL: &'static str = "clusters";
 
     fn declare() -> Declaration<Cluster> {
-        let site = Reference::at("spec.controlPlaneSiteRef.name", super::GROUP, "sites");
+        let site = Reference::to::<Site>("spec.controlPlaneSiteRef.name");
         let cluster = declare_inventory("vcluster.inventory.miloapis.com", &["Node", "NetworkDevice"])
+            .tells_display_name()
+            .tells_created(&[Sentence {
+                when: "has($.controlPlaneSiteRef)",
+                says: "created @ with control plane at site {{ $.controlPlaneSiteRef.name }}",
+            }])
             .refers(site.missing(Missing::NotReady("SiteNotFound")))
             .selects(&["spec.controlPlaneSiteRef.name", "spec.role", "spec.provider"])
             .searches(&["spec.displayName", "spec.endpoint"])

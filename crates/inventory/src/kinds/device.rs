@@ -1,23 +1,26 @@
-//! What nodes and network devices have in common: a position in a rack or in a slot of another device, and a unique
-//! serial number and asset tag.
+//! What racks, nodes and network devices have in common: a site, a unique serial number and asset tag, and for devices a
+//! position in a rack or in a slot of another device.
 
 use krm::Object;
-use krm::kind::{Change, Declaration, Resource, Verdict, View, allow, deny};
+use krm::kind::{Bucket, Change, Declaration, Missing, Reference, Resource, Verdict, View, allow, deny};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::placement::{Footprint, Placement};
-use super::{NetworkDevice, Node, Rack};
+use super::{NetworkDevice, Node, Rack, Site};
+use crate::LocalObjectReference;
 use crate::choice::choice;
 
 /// Bucket of the devices in a rack, keyed by the rack's name.
-pub const IN_RACK: &str = "inventory-in-rack";
+pub const IN_RACK: Bucket = Bucket::new("inventory.miloapis.com/in-rack").stored_as("inventory-in-rack");
 /// Bucket of the devices in the slots of a device, keyed by `Kind/name`.
-pub const IN_DEVICE: &str = "inventory-in-device";
+pub const IN_DEVICE: Bucket =
+    Bucket::new("inventory.miloapis.com/in-device").stored_as("inventory-in-device");
 /// Bucket of objects by serial number, in lower case.
-pub const SERIAL: &str = "inventory-serial";
+pub const SERIAL: Bucket = Bucket::new("inventory.miloapis.com/serial").stored_as("inventory-serial");
 /// Bucket of objects by asset tag, in lower case.
-pub const ASSET_TAG: &str = "inventory-asset-tag";
+pub const ASSET_TAG: Bucket =
+    Bucket::new("inventory.miloapis.com/asset-tag").stored_as("inventory-asset-tag");
 
 /// Maximum nesting of devices in slots.
 const MAX_NESTING: usize = 8;
@@ -72,77 +75,118 @@ impl HolderReference {
     }
 }
 
-/// The properties of nodes and network devices that placement rules use.
-pub trait Device: Resource {
-    /// Its name.
-    fn name(&self) -> &str;
-    /// The site it is at.
-    fn site(&self) -> &str;
-    /// Its position in a rack.
-    fn placement(&self) -> Option<&Placement>;
-    /// The slot it occupies.
-    fn in_slot(&self) -> Option<&InSlot>;
-    /// The slots it has.
-    fn slots(&self) -> &[Slot];
+/// What racks, nodes and network devices have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Asset {
+    /// Site of the object. Immutable. While the Site does not exist, the object is not Ready (`SiteNotFound`).
+    pub site_ref: LocalObjectReference,
+    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub serial: Option<String>,
+    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
+    /// characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub asset_tag: Option<String>,
+    /// Lifecycle stage. A `Retired` node must not be assigned to a cluster. Questions count only what is in service: `Active`,
+    /// `Decommissioning` or unset. What is in a rack that is `Failed` or `Offline` is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifecycle: Option<Lifecycle>,
 }
 
-macro_rules! device {
-    ($($kind:ty),+) => { $(impl Device for $kind {
+/// What nodes and network devices have in common: where they are mounted, what they hold and what they draw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Mounting {
+    /// Rack units that the device occupies. Mutually exclusive with `inSlot`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// Slot of another device that this device occupies, such as a blade or a line card in a chassis. Mutually exclusive
+    /// with `placement`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_slot: Option<InSlot>,
+    /// Slots for other devices, such as PCIe slots. A slot that is occupied cannot be removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub slots: Vec<Slot>,
+    /// Maximum power draw of the device itself, in watts. Counted against the power feeds of its rack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub drawn_watts: Option<i64>,
+}
+
+/// A kind with what racks, nodes and network devices have in common.
+pub trait HasAsset: Resource {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// What it has in common with the others.
+    fn asset(&self) -> &Asset;
+}
+
+/// A node or a network device.
+pub trait Device: HasAsset {
+    /// What it has in common with the other.
+    fn mounting(&self) -> &Mounting;
+}
+
+macro_rules! has_asset {
+    ($($kind:ty),+) => { $(impl HasAsset for $kind {
         fn name(&self) -> &str {
             &self.metadata.name
         }
 
-        fn site(&self) -> &str {
-            &self.spec.site_ref.name
-        }
-
-        fn placement(&self) -> Option<&Placement> {
-            self.spec.placement.as_ref()
-        }
-
-        fn in_slot(&self) -> Option<&InSlot> {
-            self.spec.in_slot.as_ref()
-        }
-
-        fn slots(&self) -> &[Slot] {
-            &self.spec.slots
+        fn asset(&self) -> &Asset {
+            &self.spec.asset
         }
     })+ };
 }
 
-device!(Node, NetworkDevice);
+has_asset!(Node, NetworkDevice, Rack);
 
-/// A kind with a unique serial number and asset tag.
-pub trait Tagged: Resource {
-    /// Its name, serial number and asset tag.
-    fn tags(&self) -> (&str, Option<&str>, Option<&str>);
+impl Device for Node {
+    fn mounting(&self) -> &Mounting {
+        &self.spec.mounting
+    }
 }
 
-macro_rules! tagged {
-    ($($kind:ty),+) => { $(impl Tagged for $kind {
-        fn tags(&self) -> (&str, Option<&str>, Option<&str>) {
-            (&self.metadata.name, self.spec.serial.as_deref(), self.spec.asset_tag.as_deref())
-        }
-    })+ };
+impl Device for NetworkDevice {
+    fn mounting(&self) -> &Mounting {
+        &self.spec.mounting
+    }
 }
 
-tagged!(Node, NetworkDevice, Rack);
-
-/// Declares the buckets by serial number and asset tag, ignoring case.
-pub fn index_by_tags<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
+/// Declares what racks, nodes and network devices share: the reference to their site, and the buckets by serial number and
+/// asset tag, ignoring case.
+pub fn declare_asset<T: HasAsset>(declaration: Declaration<T>) -> Declaration<T> {
     let lower = |path: &'static str| {
         move |object: &Object| texts(object, path).map(|text| text.to_lowercase()).collect()
     };
-    declaration.bucket_raw(SERIAL, lower("spec.serial")).bucket_raw(ASSET_TAG, lower("spec.assetTag"))
+    let site = Reference::to::<Site>("spec.siteRef.name").missing(Missing::NotReady("SiteNotFound"));
+    declaration
+        .refers(site)
+        .bucket_raw(SERIAL, lower("spec.serial"))
+        .bucket_raw(ASSET_TAG, lower("spec.assetTag"))
 }
 
-/// Declares the buckets by rack, slot, serial number and asset tag.
-pub fn index_by_position<T: Resource>(declaration: Declaration<T>) -> Declaration<T> {
-    index_by_tags(declaration)
+/// Declares what devices share besides: where they are mounted, and the rules about it.
+pub fn declare_device<D: Device>(declaration: Declaration<D>) -> Declaration<D> {
+    fn holder<H: Resource>(says: &'static str) -> Reference {
+        let holder = Reference::to::<H>("spec.inSlot.deviceRef.name");
+        holder.when_kind(H::KIND).tie("slotted in it").absent(says)
+    }
+    let rack = Reference::to::<Rack>("spec.placement.rackRef.name");
+    declare_asset(declaration)
+        .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
+        .refers(holder::<Node>("referenced Node {} not found"))
+        .refers(holder::<NetworkDevice>("referenced NetworkDevice {} not found"))
         .bucket_raw(IN_RACK, |object| texts(object, "spec.placement.rackRef.name").collect())
         .bucket_raw(IN_DEVICE, |object| {
             joined(object, "spec.inSlot.deviceRef.kind", "spec.inSlot.deviceRef.name")
         })
+        .rule(check_device)
 }
 
 /// The non-empty strings at a path.
@@ -159,7 +203,7 @@ pub(super) fn joined(object: &Object, first: &str, second: &str) -> Vec<String> 
 }
 
 /// All rules for devices: rack position, slot, slots in use, unique tags.
-pub fn check_device<D: Device + Tagged>(change: &Change<D>, view: &mut View<'_>) -> Verdict {
+pub fn check_device<D: Device>(change: &Change<D>, view: &mut View<'_>) -> Verdict {
     let (before, after) = (change.before(), change.after());
     check_placement(before, after, view)?;
     check_slot(before, after, view)?;
@@ -168,20 +212,22 @@ pub fn check_device<D: Device + Tagged>(change: &Change<D>, view: &mut View<'_>)
 }
 
 /// Serial numbers and asset tags are unique.
-pub fn check_tags_are_unique<T: Tagged>(
+pub fn check_tags_are_unique<T: HasAsset>(
     before: Option<&T>,
     after: Option<&T>,
     view: &mut View<'_>,
 ) -> Verdict {
     let Some(after) = after else { return allow() };
-    let (name, serial, asset_tag) = after.tags();
-    let (_, old_serial, old_asset_tag) = before.map_or(("", None, None), Tagged::tags);
-    for (bucket, what, number, old) in
-        [(SERIAL, "serial", serial, old_serial), (ASSET_TAG, "assetTag", asset_tag, old_asset_tag)]
-    {
-        let Some(number) = number.filter(|_| number != old) else { continue };
+    let tags = |object: &T| {
+        let asset = object.asset();
+        [(SERIAL, "serial", asset.serial.clone()), (ASSET_TAG, "assetTag", asset.asset_tag.clone())]
+    };
+    let old = before.map(tags);
+    for (at, (bucket, what, number)) in tags(after).into_iter().enumerate() {
+        let is_new = |number: &String| old.as_ref().is_none_or(|old| old[at].2.as_ref() != Some(number));
+        let Some(number) = number.filter(is_new) else { continue };
         let holders = view.bucket(bucket, &number.to_lowercase());
-        let other = holders.iter().find(|other| other.kind() != T::KIND || other.name() != name);
+        let other = holders.iter().find(|other| other.kind() != T::KIND || other.name() != after.name());
         if let Some(other) = other {
             return deny(format!("{what} {number} is already used by {} {}", other.kind(), other.name()));
         }
@@ -214,13 +260,13 @@ impl Occupant {
         view.bucket(IN_RACK, rack).iter().filter_map(|object| Occupant::of(object)).collect()
     }
 
-    /// The rack position of an object; `None` without a placement.
+    /// The rack position of an object; `None` without a placement, and for a 0U device.
     pub fn of(object: &Object) -> Option<Occupant> {
         let placement = Placement::deserialize(object.at("spec.placement")?).ok()?;
         Some(Occupant {
             kind: object.kind().to_owned(),
             name: object.name().to_owned(),
-            footprint: placement.footprint(),
+            footprint: placement.footprint()?,
             reservation: placement.reservation,
         })
     }
@@ -231,13 +277,18 @@ impl Occupant {
         let own = self.reservation.as_deref();
         if let Some(own) = own {
             let Some(reserved) = rack.spec.reservations.iter().find(|reserved| reserved.name == own) else {
-                return deny(format!("Rack {name} has no reservation {own}"));
+                return deny(format!(
+                    "Rack {name} has no reservation {own}, which {} {} uses",
+                    self.kind, self.name
+                ));
             };
             if !self.footprint.is_within(&reserved.footprint()) {
                 return deny(format!(
-                    "placement {} ({}) is not within reservation {own} at {} in Rack {name}",
+                    "placement {} ({}) of {} {} is not within reservation {own} at {} in Rack {name}",
                     self.footprint,
                     self.footprint.face_name(),
+                    self.kind,
+                    self.name,
                     reserved.footprint()
                 ));
             }
@@ -246,9 +297,11 @@ impl Occupant {
         let mut in_the_way = others.filter(|reserved| reserved.footprint().overlaps(&self.footprint));
         match in_the_way.next() {
             Some(reserved) => deny(format!(
-                "placement {} ({}) overlaps reservation {} at {} in Rack {name}",
+                "placement {} ({}) of {} {} overlaps reservation {} at {} in Rack {name}",
                 self.footprint,
                 self.footprint.face_name(),
+                self.kind,
+                self.name,
                 reserved.name,
                 reserved.footprint()
             )),
@@ -260,24 +313,24 @@ impl Occupant {
 /// A device fits within its rack, is at the rack's site and overlaps no other device.
 pub fn check_placement<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
     let Some(device) = after else { return allow() };
-    let Some(placement) = device.placement() else { return allow() };
-    if before.and_then(Device::placement) == Some(placement) {
+    let Some(placement) = &device.mounting().placement else { return allow() };
+    if before.is_some_and(|old| old.mounting().placement.as_ref() == Some(placement)) {
         return allow();
     }
     let rack_name = &placement.rack_ref.name;
     let Some(rack) = view.get::<Rack>(rack_name) else {
         return deny(format!("referenced Rack {rack_name} not found"));
     };
-    if rack.spec.site_ref.name != device.site() {
+    if rack.spec.asset.site_ref != device.asset().site_ref {
         return deny(format!(
             "Rack {rack_name} is at Site {}, not at Site {} of {} {}",
-            rack.spec.site_ref.name,
-            device.site(),
+            rack.spec.asset.site_ref.name,
+            device.asset().site_ref.name,
             D::KIND,
             device.name()
         ));
     }
-    let footprint = placement.footprint();
+    let Some(footprint) = placement.footprint() else { return allow() };
     if footprint.end > rack.spec.height_u {
         return deny(format!(
             "placement {footprint} does not fit within Rack {rack_name} (height {}U)",
@@ -299,19 +352,20 @@ pub fn check_placement<D: Device>(before: Option<&D>, after: Option<&D>, view: &
 /// A device occupies an existing free slot of a device at the same site, and not one within itself.
 pub fn check_slot<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut View<'_>) -> Verdict {
     let Some(device) = after else { return allow() };
-    let Some(within) = device.in_slot() else { return allow() };
-    if before.and_then(Device::in_slot) == Some(within) {
+    let Some(within) = &device.mounting().in_slot else { return allow() };
+    if before.is_some_and(|old| old.mounting().in_slot.as_ref() == Some(within)) {
         return allow();
     }
     let holder_name = format!("{} {}", within.device_ref.kind, within.device_ref.name);
     let Some(holder) = Holder::find(view, &within.device_ref) else {
         return deny(format!("referenced {holder_name} not found"));
     };
-    if holder.site != device.site() {
-        return deny(format!("{holder_name} is at Site {}, not at Site {}", holder.site, device.site()));
+    let site = &device.asset().site_ref.name;
+    if holder.asset.site_ref.name != *site {
+        return deny(format!("{holder_name} is at Site {}, not at Site {site}", holder.asset.site_ref.name));
     }
-    if !holder.slots.iter().any(|slot| slot.name == within.slot) {
-        let slots: Vec<&str> = holder.slots.iter().map(|slot| slot.name.as_str()).collect();
+    if !holder.mounting.slots.iter().any(|slot| slot.name == within.slot) {
+        let slots: Vec<&str> = holder.mounting.slots.iter().map(|slot| slot.name.as_str()).collect();
         return deny(format!("{holder_name} has no slot {}; it has [{}]", within.slot, slots.join(" ")));
     }
     let inside = view.bucket(IN_DEVICE, &within.device_ref.key());
@@ -333,7 +387,7 @@ pub fn check_slot<D: Device>(before: Option<&D>, after: Option<&D>, view: &mut V
         if at.kind.to_string() == D::KIND && at.name == device.name() {
             return deny(format!("{} {} cannot be in a slot of itself", D::KIND, device.name()));
         }
-        around = holder.in_slot.and_then(|outer| {
+        around = holder.mounting.in_slot.and_then(|outer| {
             let next = Holder::find(view, &outer.device_ref)?;
             Some((outer.device_ref, next))
         });
@@ -348,23 +402,23 @@ pub fn check_slots_in_use_remain<D: Device>(
     view: &mut View<'_>,
 ) -> Verdict {
     let (Some(old), Some(new)) = (before, after) else { return allow() };
-    if old.slots().iter().all(|slot| new.slots().iter().any(|kept| kept.name == slot.name)) {
+    let is_kept = |name: &str| new.mounting().slots.iter().any(|kept| kept.name == name);
+    if old.mounting().slots.iter().all(|slot| is_kept(&slot.name)) {
         return allow();
     }
     for inside in view.bucket(IN_DEVICE, &format!("{}/{}", D::KIND, new.name())) {
         let slot = inside.at("spec.inSlot.slot").and_then(serde_json::Value::as_str).unwrap_or_default();
-        if !new.slots().iter().any(|kept| kept.name == slot) {
+        if !is_kept(slot) {
             return deny(format!("slot {slot} still holds {} {}", inside.kind(), inside.name()));
         }
     }
     allow()
 }
 
-/// The properties of a device with slots that the slot rules use.
+/// A device with slots, of either kind.
 struct Holder {
-    site: String,
-    slots: Vec<Slot>,
-    in_slot: Option<InSlot>,
+    asset: Asset,
+    mounting: Mounting,
 }
 
 impl Holder {
@@ -378,10 +432,6 @@ impl Holder {
     }
 
     fn of<D: Device>(device: &D) -> Holder {
-        Holder {
-            site: device.site().to_owned(),
-            slots: device.slots().to_vec(),
-            in_slot: device.in_slot().cloned(),
-        }
+        Holder { asset: device.asset().clone(), mounting: device.mounting().clone() }
     }
 }

@@ -1,10 +1,10 @@
 //! Link: a physical or logical network connection between two assets.
 
-use krm::kind::{Declaration, Metadata, OnDelete, Reference, Resource};
+use krm::kind::{Declaration, Metadata, OnDelete, Reference, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{declare_inventory, prints_ready};
+use super::{Cable, Cluster, NetworkDevice, Site, declare_inventory, prints_ready, resolves_endpoints};
 use crate::choice::choice;
 use crate::{AssetReference, LocalObjectReference, Quantity, Status};
 
@@ -61,15 +61,17 @@ impl Resource for Link {
 
     fn declare() -> Declaration<Link> {
         // Deleting an endpoint is allowed: a link records a connection, so it becomes not Ready and blocks nothing.
-        let end = |plural, kind, says| {
-            let end = Reference::at("spec.endpoints[].name", super::GROUP, plural);
-            end.when_kind(kind).absent(says).on_delete(OnDelete::NotReady("EndpointNotFound"))
-        };
-        let cable = Reference::at("spec.cableRefs[].name", super::GROUP, "cables");
+        fn end<T: Resource>(says: &'static str) -> Reference {
+            let end = Reference::to::<T>("spec.endpoints[].name");
+            let end = end.when_kind(T::KIND).absent(says).unresolved(says);
+            resolves_endpoints(end).on_delete(OnDelete::NotReady("EndpointNotFound"))
+        }
+        let cable = Reference::to::<Cable>("spec.cableRefs[].name");
         let link = declare_inventory("vlink.inventory.miloapis.com", &[])
-            .refers(end("sites", "Site", "endpoint Site/{} not found"))
-            .refers(end("clusters", "Cluster", "endpoint Cluster/{} not found"))
-            .refers(end("networkdevices", "NetworkDevice", "endpoint NetworkDevice/{} not found"))
+            .tells_created(&[Sentence { when: "has($.type)", says: "created {{ $.type }} @" }])
+            .refers(end::<Site>("endpoint Site/{} not found"))
+            .refers(end::<Cluster>("endpoint Cluster/{} not found"))
+            .refers(end::<NetworkDevice>("endpoint NetworkDevice/{} not found"))
             .refers(cable.absent("referenced Cable {} not found"))
             .selects(&["spec.endpoints.name", "spec.endpoints.kind", "spec.type", "spec.cableRefs.name"])
             .searches(&["spec.endpoints.name"])

@@ -4,9 +4,8 @@ use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::device::{self, Device, InSlot, Lifecycle, Slot};
-use super::placement::Placement;
-use super::{declare_inventory, prints_ready};
+use super::device::{Asset, Mounting, declare_device};
+use super::{Cluster, activity, declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::{Condition, LocalObjectReference};
@@ -33,8 +32,12 @@ pub struct Node {
     {"rule": "!(has(self.lifecycle) && self.lifecycle == 'Retired' && has(self.assignment))", "message": "a Retired node must not have an assignment"},
 ]))]
 pub struct NodeSpec {
-    /// Site of the node. Immutable. While the Site does not exist, the node is not Ready (`SiteNotFound`).
-    pub site_ref: LocalObjectReference,
+    /// What it has in common with other assets.
+    #[serde(flatten)]
+    pub asset: Asset,
+    /// What it has in common with other devices.
+    #[serde(flatten)]
+    pub mounting: Mounting,
     /// CPU, memory and disks of the node.
     pub hardware: Hardware,
     /// Network addresses of the node. Need not be unique.
@@ -45,33 +48,6 @@ pub struct NodeSpec {
     /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Assignment>,
-    /// Rack units that the node occupies. Mutually exclusive with `inSlot`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement: Option<Placement>,
-    /// Slot of another device that this node occupies, such as a blade in a chassis. Mutually exclusive with `placement`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_slot: Option<InSlot>,
-    /// Slots for other devices, such as PCIe slots. A slot that is occupied cannot be removed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
-    pub slots: Vec<Slot>,
-    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
-    /// characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253))]
-    pub serial: Option<String>,
-    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
-    /// characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253))]
-    pub asset_tag: Option<String>,
-    /// Lifecycle stage. A `Retired` node must not be assigned to a cluster.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lifecycle: Option<Lifecycle>,
-    /// Maximum power draw in watts. Counted against the power feeds of its rack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
-    pub drawn_watts: Option<i64>,
 }
 
 choice! {
@@ -172,49 +148,35 @@ impl Resource for Node {
     const PLURAL: &'static str = "nodes";
 
     fn declare() -> Declaration<Node> {
-        let refer = |path, plural| Reference::at(path, super::GROUP, plural);
-        let site = refer("spec.siteRef.name", "sites");
-        let cluster = refer("spec.assignment.clusterRef.name", "clusters");
-        let rack = refer("spec.placement.rackRef.name", "racks");
-        let node = declare_inventory(
-            "vnode.inventory.miloapis.com",
-            &["VirtualMachine", "Port", "Node", "NetworkDevice"],
-        )
-        .refers(site.missing(Missing::NotReady("SiteNotFound")))
-        .refers(cluster.missing(Missing::NotReady("ClusterNotFound")))
-        .refers(rack.absent("referenced Rack {} not found").tie("placed in it"))
-        .selects(&[
-            "spec.siteRef.name",
-            "spec.assignment.clusterRef.name",
-            "spec.assignment.role",
-            "spec.placement.rackRef.name",
-            "spec.placement.face",
-            "spec.inSlot.deviceRef.name",
-            "spec.hardware.cpuArchitecture",
-            "spec.addresses.type",
-            "spec.addresses.address",
-            "spec.lifecycle",
-            "spec.serial",
-            "spec.assetTag",
-            "status.phase",
-        ])
-        .searches(&["spec.serial", "spec.assetTag", "spec.addresses.address"])
-        .prints("Site", "string", ".spec.siteRef.name")
-        .prints("Cluster", "string", ".spec.assignment.clusterRef.name")
-        .prints("Role", "string", ".spec.assignment.role")
-        .prints("Arch", "string", ".spec.hardware.cpuArchitecture")
-        .prints("CPU", "integer", ".spec.hardware.cpuCores")
-        .prints("Phase", "string", ".status.phase")
-        .answers("impact", "Impact", questions::impact::answer("Node"));
-        device::index_by_position(prints_ready(in_device(node))).rule(device::check_device)
+        let cluster = Reference::to::<Cluster>("spec.assignment.clusterRef.name");
+        let order = &["VirtualMachine", "Port", "Node", "NetworkDevice"];
+        let node = declare_device(declare_inventory("vnode.inventory.miloapis.com", order))
+            .tells_created(&[activity::PLACED, activity::AT_SITE])
+            .tells_updated(&[activity::MOVED, activity::TAKEN_OUT, activity::ASSIGNED, activity::UNASSIGNED])
+            .refers(cluster.missing(Missing::NotReady("ClusterNotFound")))
+            .selects(&[
+                "spec.siteRef.name",
+                "spec.assignment.clusterRef.name",
+                "spec.assignment.role",
+                "spec.placement.rackRef.name",
+                "spec.placement.face",
+                "spec.inSlot.deviceRef.name",
+                "spec.hardware.cpuArchitecture",
+                "spec.addresses.type",
+                "spec.addresses.address",
+                "spec.lifecycle",
+                "spec.serial",
+                "spec.assetTag",
+                "status.phase",
+            ])
+            .searches(&["spec.serial", "spec.assetTag", "spec.addresses.address"])
+            .prints("Site", "string", ".spec.siteRef.name")
+            .prints("Cluster", "string", ".spec.assignment.clusterRef.name")
+            .prints("Role", "string", ".spec.assignment.role")
+            .prints("Arch", "string", ".spec.hardware.cpuArchitecture")
+            .prints("CPU", "integer", ".spec.hardware.cpuCores")
+            .prints("Phase", "string", ".status.phase")
+            .answers("impact", "Impact", questions::impact::answer("Node"));
+        prints_ready(node)
     }
-}
-
-/// Declares the references of a device to the device whose slot it occupies.
-pub(super) fn in_device<D: Device>(declaration: Declaration<D>) -> Declaration<D> {
-    let refer =
-        |plural| Reference::at("spec.inSlot.deviceRef.name", super::GROUP, plural).tie("slotted in it");
-    declaration.refers(refer("nodes").when_kind("Node").absent("referenced Node {} not found")).refers(
-        refer("networkdevices").when_kind("NetworkDevice").absent("referenced NetworkDevice {} not found"),
-    )
 }

@@ -11,18 +11,26 @@ choice! {
     Face: Front, Rear
 }
 
-/// Position of a device in a rack: it occupies units `startUnit` to `startUnit + unitHeight - 1` on `face`.
+/// Position of a device in a rack: it occupies units `startUnit` to `startUnit + unitHeight - 1` on `face`. A 0U device, such
+/// as a vertical PDU, sets neither and occupies no unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [
+    {"rule": "has(self.startUnit) == has(self.unitHeight)", "message": "startUnit and unitHeight must be set together; a 0U device sets neither"},
+    {"rule": "has(self.startUnit) || !has(self.reservation)", "message": "a 0U device uses no reserved units"},
+]))]
 pub struct Placement {
     /// Rack that the device is mounted in. Must exist and be at the device's site.
     pub rack_ref: LocalObjectReference,
-    /// Lowest rack unit that the device occupies. U1 is the bottom of the rack.
+    /// Lowest rack unit that the device occupies. U1 is the bottom of the rack. Unset for a 0U device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub start_unit: i32,
-    /// Number of rack units that the device occupies. The highest one must be within the rack's `heightU`.
+    pub start_unit: Option<i32>,
+    /// Number of rack units that the device occupies. The highest one must be within the rack's `heightU`. Unset for a 0U
+    /// device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub unit_height: i32,
+    pub unit_height: Option<i32>,
     /// Face of the rack that the device is mounted on. Devices on the same face must not overlap. Defaults to `Front`.
     #[serde(default = "front")]
     pub face: Face,
@@ -41,10 +49,11 @@ fn front() -> Face {
 }
 
 impl Placement {
-    /// The units that it occupies, on one face or both.
-    pub fn footprint(&self) -> Footprint {
+    /// The units that it occupies, on one face or both; none for a 0U device.
+    pub fn footprint(&self) -> Option<Footprint> {
         let face = if self.full_depth == Some(true) { None } else { Some(self.face) };
-        Footprint { start: self.start_unit, end: highest_unit(self.start_unit, self.unit_height), face }
+        let (start, height) = (self.start_unit?, self.unit_height?);
+        Some(Footprint { start, end: highest_unit(start, height), face })
     }
 }
 

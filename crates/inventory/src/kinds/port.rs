@@ -1,24 +1,32 @@
 //! Port: a connector of a device for data, power or serial, or a port of a patch panel.
 
-use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource, Verdict, View, allow, deny};
+use krm::kind::{
+    Bucket, Change, Declaration, Metadata, Missing, Reference, Resource, Sentence, Verdict, View, allow, deny,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{joined, texts};
-use super::{Rack, declare_inventory, prints_ready};
+use super::{Cable, NetworkDevice, Node, Rack, declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::questions;
 use crate::references::DeviceKind;
 use crate::{LocalObjectReference, PortDeviceReference, Quantity, Status};
 
 /// Bucket of the ports that pass through a patch panel to another port, keyed by that port's name.
-pub const THROUGH: &str = "inventory-through";
+pub const THROUGH: Bucket = Bucket::new("inventory.miloapis.com/through").stored_as("inventory-through");
 /// Bucket of the outlets that an inlet feeds, keyed by the inlet's name.
-pub const FROM_INLET: &str = "inventory-from-inlet";
+pub const FROM_INLET: Bucket =
+    Bucket::new("inventory.miloapis.com/from-inlet").stored_as("inventory-from-inlet");
 /// Bucket of the ports that a rack's power feed supplies, keyed by rack and feed.
-pub const ON_FEED: &str = "inventory-on-feed";
+pub const ON_FEED: Bucket = Bucket::new("inventory.miloapis.com/on-feed").stored_as("inventory-on-feed");
+/// Bucket of the ports with a MAC address, in lower case.
+pub const MAC: Bucket = Bucket::new("inventory.miloapis.com/mac");
+/// Bucket of the ports with a name on their device, keyed by `Kind/name/port`.
+pub const LABEL: Bucket = Bucket::new("inventory.miloapis.com/port-label");
 /// Bucket of the ports of a device, keyed by `Kind/name`.
-pub const ON_DEVICE: &str = "inventory-on-device";
+pub const ON_DEVICE: Bucket =
+    Bucket::new("inventory.miloapis.com/on-device").stored_as("inventory-on-device");
 
 /// A connector of a node, network device or rack: for data, power or serial, or a port of a patch panel. Cables and
 /// circuits connect ports. A port cannot be deleted while a Cable, Circuit or another Port refers to it.
@@ -52,7 +60,8 @@ pub struct PortSpec {
     /// Type of port. Only `Power` ports may set `power`.
     #[serde(rename = "type")]
     pub kind: PortType,
-    /// Name of the port on the device, such as `eth0`, `PSU1` or `pp-A-24`. Must not be empty; need not be unique.
+    /// Name of the port on the device, such as `eth0`, `PSU1` or `pp-A-24`. Must not be empty. If another port of the
+    /// device has the same, the condition `NameUnique` is False.
     #[schemars(length(min = 1))]
     pub name: String,
     /// Speed in bits per second, as a Kubernetes quantity: `100G`.
@@ -70,7 +79,8 @@ pub struct PortSpec {
     /// Power source and rating. Only for ports of type `Power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// MAC address of the interface, as six hexadecimal octets separated by colons. Need not be unique.
+    /// MAC address of the interface, as six hexadecimal octets separated by colons. If another port has the same, the
+    /// condition `MACAddressUnique` is False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$"))]
     pub mac_address: Option<String>,
@@ -104,12 +114,12 @@ pub struct Power {
     /// an `inletRef` of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inlet_ref: Option<LocalObjectReference>,
-    /// Rated power in watts. Informational: loads are not checked against it.
+    /// Rated power in watts. The condition `PowerWithinRating` of the rack and impact analysis compare loads with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rated_watts: Option<i64>,
-    /// Power drawn at this port, in watts. Defaults to an equal share of the device's `drawnWatts` among its cabled power
-    /// supplies.
+    /// Power drawn at this port while all power supplies of the device are live, in watts. Defaults to an equal share of what
+    /// the device's `drawnWatts` leaves. If a supply is not live, the others carry its share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub drawn_watts: Option<i64>,
@@ -149,15 +159,19 @@ impl Resource for Port {
     const PLURAL: &'static str = "ports";
 
     fn declare() -> Declaration<Port> {
-        let device = |plural, kind| {
-            let device = Reference::at("spec.deviceRef.name", super::GROUP, plural).when_kind(kind);
+        fn device<D: Resource>() -> Reference {
+            let device = Reference::to::<D>("spec.deviceRef.name").when_kind(D::KIND);
             device.missing(Missing::NotReady("DeviceNotFound"))
-        };
-        let port = |path| Reference::at(path, super::GROUP, "ports").absent("referenced Port {} not found");
+        }
+        let port = |path| Reference::to::<Port>(path).absent("referenced Port {} not found");
         let declaration = declare_inventory("vport.inventory.miloapis.com", &["Cable", "Circuit", "Port"])
-            .refers(device("nodes", "Node"))
-            .refers(device("networkdevices", "NetworkDevice"))
-            .refers(device("racks", "Rack"))
+            .tells_created(&[Sentence {
+                when: "has($.deviceRef)",
+                says: "created @ on {{ $.deviceRef.kind }} {{ $.deviceRef.name }}",
+            }])
+            .refers(device::<Node>())
+            .refers(device::<NetworkDevice>())
+            .refers(device::<Rack>())
             .refers(port("spec.passThrough.portRef.name").tie("lead through it"))
             .refers(port("spec.power.inletRef.name").tie("fed by it"))
             .selects(&[
@@ -182,12 +196,35 @@ impl Resource for Port {
             .bucket_raw(THROUGH, |port| texts(port, "spec.passThrough.portRef.name").collect())
             .bucket_raw(FROM_INLET, |port| texts(port, "spec.power.inletRef.name").collect())
             .bucket_raw(ON_FEED, |port| joined(port, "spec.deviceRef.name", "spec.power.feed"))
+            .bucket_raw(MAC, |port| texts(port, "spec.macAddress").map(|mac| mac.to_lowercase()).collect())
+            .bucket_raw(LABEL, |port| {
+                let device = joined(port, "spec.deviceRef.kind", "spec.deviceRef.name");
+                device.iter().zip(texts(port, "spec.name")).map(|(on, name)| format!("{on}/{name}")).collect()
+            })
+            .rule(check_type_fits_cable)
             .rule(check_pass_through)
             .rule(check_positions_in_use_remain)
             .rule(check_inlet)
             .rule(check_feed);
         prints_ready(declaration)
     }
+}
+
+/// A port keeps a type that its cable fits.
+fn check_type_fits_cable(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+    let (Some(old), Some(port)) = (change.before(), change.after()) else { return allow() };
+    if old.spec.kind == port.spec.kind {
+        return allow();
+    }
+    for cable in view.bucket_of::<Cable>(super::cable::IN_PORT, &port.metadata.name) {
+        if !cable.spec.media.fits(port.spec.kind) {
+            return deny(format!(
+                "Port {} carries {} Cable {}, which does not fit type {}",
+                port.metadata.name, cable.spec.media, cable.metadata.name, port.spec.kind
+            ));
+        }
+    }
+    allow()
 }
 
 /// `passThrough` refers to another port of the same device without one, at a free position.

@@ -1,6 +1,6 @@
 //! Provider: a company that provides sites, circuits or virtual machines.
 
-use krm::kind::{Declaration, Metadata, Resource};
+use krm::kind::{Declaration, Metadata, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,11 +84,14 @@ impl Resource for Provider {
     fn declare() -> Declaration<Provider> {
         let provider =
             declare_inventory("vprovider.inventory.miloapis.com", &["Site", "Circuit", "VirtualMachine"])
+                .tells_display_name()
+                .tells_created(&[Sentence { when: "true", says: "registered @" }])
                 .selects(&["spec.type"])
                 .searches(&["spec.displayName", "spec.contract.contractID", "spec.contract.accountID"])
                 .prints("Display", "string", ".spec.displayName")
                 .prints("Type", "string", ".spec.type")
-                .prints_age();
+                .prints_age()
+                .answers("impact", "Impact", crate::questions::impact::answer("Provider"));
         prints_ready(provider)
     }
 }

@@ -1,16 +1,16 @@
 //! Rack: an equipment rack at a site, with its power feeds and reserved units.
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Missing, Reference, Resource, Verdict, View, allow, deny};
+use krm::kind::{Change, Declaration, Metadata, Resource, Verdict, View, allow, deny};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::device::{self, Lifecycle, Occupant};
+use super::device::{self, Asset, Occupant, declare_asset};
 use super::placement::{Face, Footprint, highest_unit};
-use super::{declare_inventory, prints_ready};
+use super::{activity, declare_inventory, prints_ready};
+use crate::Status;
 use crate::choice::choice;
 use crate::questions;
-use crate::{LocalObjectReference, Status};
 
 /// An equipment rack at a site, with its power feeds and reserved units. It cannot be deleted while a Node or
 /// NetworkDevice is placed in it or a Port belongs to it.
@@ -32,8 +32,9 @@ pub struct Rack {
     {"rule": "self.siteRef == oldSelf.siteRef", "message": "siteRef is immutable"},
 ]))]
 pub struct RackSpec {
-    /// Site of the rack. Immutable. While the Site does not exist, the rack is not Ready (`SiteNotFound`).
-    pub site_ref: LocalObjectReference,
+    /// What it has in common with other assets.
+    #[serde(flatten)]
+    pub asset: Asset,
     /// Cage of the rack. Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cage: Option<String>,
@@ -55,19 +56,6 @@ pub struct RackSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub reservations: Vec<Reservation>,
-    /// Manufacturer's serial number. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
-    /// characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253))]
-    pub serial: Option<String>,
-    /// Asset tag assigned by you. Unique among all racks, nodes and network devices that set it, ignoring case. 1 to 253
-    /// characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253))]
-    pub asset_tag: Option<String>,
-    /// Lifecycle stage. Informational for racks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lifecycle: Option<Lifecycle>,
 }
 
 choice! {
@@ -102,9 +90,17 @@ pub struct PowerFeed {
 impl PowerFeed {
     /// Usable power in watts, if voltage and rated current are set.
     pub fn usable_watts(&self) -> Option<i64> {
+        self.share(f64::from(self.max_utilization_percent.unwrap_or(80)) / 100.0)
+    }
+
+    /// Full rating in watts, above which the breaker trips, if voltage and rated current are set.
+    pub fn rated_watts(&self) -> Option<i64> {
+        self.share(1.0)
+    }
+
+    fn share(&self, share: f64) -> Option<i64> {
         let (volts, amperes) = (f64::from(self.voltage?), f64::from(self.amps_rated?));
         let phases = if self.phase == Some(Phase::ThreePhase) { 3.0_f64.sqrt() } else { 1.0 };
-        let share = f64::from(self.max_utilization_percent.unwrap_or(80)) / 100.0;
         #[expect(clippy::cast_possible_truncation, reason = "float-to-int casts saturate")]
         Some((volts * amperes * phases * share).round() as i64)
     }
@@ -150,9 +146,8 @@ impl Resource for Rack {
     const PLURAL: &'static str = "racks";
 
     fn declare() -> Declaration<Rack> {
-        let site = Reference::at("spec.siteRef.name", super::GROUP, "sites");
         let rack = declare_inventory("vrack.inventory.miloapis.com", &["Node", "NetworkDevice", "Port"])
-            .refers(site.missing(Missing::NotReady("SiteNotFound")))
+            .tells_created(&[activity::AT_SITE])
             .selects(&["spec.siteRef.name", "spec.cage", "spec.row", "spec.lifecycle"])
             .searches(&["spec.name", "spec.cage", "spec.row", "spec.serial", "spec.assetTag"])
             .prints("Site", "string", ".spec.siteRef.name")
@@ -167,7 +162,7 @@ impl Resource for Rack {
             .rule(check_occupants_still_fit)
             .rule(check_feeds_in_use_remain)
             .rule(|change, view| device::check_tags_are_unique(change.before(), change.after(), view));
-        device::index_by_tags(prints_ready(rack))
+        declare_asset(prints_ready(rack))
     }
 }
 

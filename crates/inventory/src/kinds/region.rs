@@ -53,9 +53,11 @@ impl Resource for Region {
 
     fn declare() -> Declaration<Region> {
         let region = declare_inventory("vregion.inventory.miloapis.com", &["Site"])
+            .tells_display_name()
             .searches(&["spec.displayName"])
             .prints("Display", "string", ".spec.displayName")
             .prints_age()
+            .answers("impact", "Impact", crate::questions::impact::answer("Region"))
             .answers("tree", "InventoryTree", tree::answer_tree)
             .answers("summary", "InventorySummary", tree::answer_summary);
         prints_ready(region)

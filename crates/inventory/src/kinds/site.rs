@@ -1,10 +1,10 @@
 //! Site: a data center, availability zone, edge location or virtual location.
 
-use krm::kind::{Declaration, Metadata, Missing, Reference, Resource};
+use krm::kind::{Declaration, Metadata, Missing, Reference, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{declare_inventory, prints_ready};
+use super::{Provider, Region, declare_inventory, prints_ready};
 use crate::choice::choice;
 use crate::{LocalObjectReference, Status};
 
@@ -56,10 +56,15 @@ impl Resource for Site {
     const PLURAL: &'static str = "sites";
 
     fn declare() -> Declaration<Site> {
-        let region = Reference::at("spec.regionRef.name", super::GROUP, "regions");
-        let provider = Reference::at("spec.providerRef.name", super::GROUP, "providers");
+        let region = Reference::to::<Region>("spec.regionRef.name");
+        let provider = Reference::to::<Provider>("spec.providerRef.name");
         let order = &["Node", "Cluster", "NetworkDevice", "Circuit", "Rack"];
         let site = declare_inventory("vsite.inventory.miloapis.com", order)
+            .tells_display_name()
+            .tells_created(&[Sentence {
+                when: "has($.regionRef)",
+                says: "created @ in region {{ $.regionRef.name }}",
+            }])
             .refers(region.missing(Missing::NotReady("RegionNotFound")))
             .refers(provider.missing(Missing::NotReady("ProviderNotFound")))
             .selects(&["spec.regionRef.name", "spec.providerRef.name", "spec.type"])
@@ -67,7 +72,8 @@ impl Resource for Site {
             .prints("Region", "string", ".spec.regionRef.name")
             .prints("Provider", "string", ".spec.providerRef.name")
             .prints("Type", "string", ".spec.type")
-            .prints_age();
+            .prints_age()
+            .answers("impact", "Impact", crate::questions::impact::answer("Site"));
         prints_ready(site)
     }
 }

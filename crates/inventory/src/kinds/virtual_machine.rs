@@ -1,11 +1,11 @@
 //! VirtualMachine: a virtual machine, the node that hosts it and the resources allocated to it.
 
-use krm::kind::{Declaration, Metadata, Reference, Resource};
+use krm::kind::{Declaration, Metadata, Reference, Resource, Sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::Disk;
-use super::{declare_inventory, prints_ready};
+use super::{Node, Provider, declare_inventory, prints_ready};
 use crate::{LocalObjectReference, ObjectReference, Status};
 
 /// A virtual machine, the Node that hosts it and the resources allocated to it. The Node cannot be deleted while a
@@ -33,10 +33,12 @@ pub struct VirtualMachineSpec {
     /// Provider that operates the virtual machine. Must exist if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_ref: Option<LocalObjectReference>,
-    /// Project that the virtual machine belongs to. The object need not exist on this server.
+    /// Project that the virtual machine belongs to. If its kind is served here and it does not exist, the message of the
+    /// condition `Ready` says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_ref: Option<ObjectReference>,
-    /// CPU, memory and disks allocated to the virtual machine. Not checked against the capacity of the host.
+    /// CPU, memory and disks allocated to the virtual machine. If the host has too little, its condition `WithinCapacity` is
+    /// False.
     pub allocation: Allocation,
 }
 
@@ -63,13 +65,16 @@ impl Resource for VirtualMachine {
     const PLURAL: &'static str = "virtualmachines";
 
     fn declare() -> Declaration<VirtualMachine> {
-        let refer = |path, plural| Reference::at(path, super::GROUP, plural);
-        let host = refer("spec.hostRef.name", "nodes").tie("hosted on it");
-        let provider = refer("spec.providerRef.name", "providers");
+        let host = Reference::to::<Node>("spec.hostRef.name").tie("hosted on it");
+        let provider = Reference::to::<Provider>("spec.providerRef.name");
         let machine = declare_inventory("vvirtualmachine.inventory.miloapis.com", &[])
+            .tells_created(&[Sentence {
+                when: "has($.hostRef)",
+                says: "created @ on host {{ $.hostRef.name }}",
+            }])
             .short(&["vm"])
-            .refers(host.absent("host Node {} not found"))
-            .refers(provider.absent("referenced Provider {} not found"))
+            .refers(host.absent("host Node {} not found").reason("HostNotFound"))
+            .refers(provider.absent("referenced Provider {} not found").reason("ProviderNotFound"))
             .mentions("spec.projectRef")
             .selects(&[
                 "spec.hostRef.name",

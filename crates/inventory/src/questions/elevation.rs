@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use krm::kind::{Answered, QueryContext, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned, Resource};
 use krm::status::Status;
 use serde::{Deserialize, Serialize};
 
 use super::{shown, svg};
-use crate::kinds::device::{IN_DEVICE, IN_RACK};
-use crate::kinds::placement::{Face, Footprint, Placement};
-use crate::kinds::{NetworkDevice, Node, Rack};
+use crate::kinds::device::{Device, IN_DEVICE, IN_RACK, Lifecycle};
+use crate::kinds::placement::{Face, Footprint};
+use crate::kinds::{Cluster, NetworkDevice, Node, Rack, Site};
 use crate::power;
+use crate::state::{AsIf, Fleet};
 
 /// A rack elevation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +19,8 @@ use crate::power;
 pub struct Elevation {
     /// Name of the rack.
     pub rack: String,
-    /// Its site.
+    /// Its site; empty if whoever asks may not read it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub site: String,
     /// Its cage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,8 +31,14 @@ pub struct Elevation {
     /// Height in rack units.
     #[serde(rename = "heightU")]
     pub height_u: i32,
-    /// MountedDevice devices, from the bottom.
+    /// Lifecycle stage of the rack, unless it is `Active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Lifecycle>,
+    /// Mounted devices, from the bottom.
     pub devices: Vec<MountedDevice>,
+    /// 0U devices: in the rack, but in none of its units.
+    #[serde(default, rename = "zeroU", skip_serializing_if = "Vec::is_empty")]
+    pub zero_u: Vec<ZeroUDevice>,
     /// Reserved units.
     pub reservations: Vec<ReservedUnits>,
     /// Number of free units on the front face.
@@ -64,9 +72,31 @@ pub struct MountedDevice {
     /// Maximum power draw in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watts: Option<i64>,
+    /// Lifecycle stage, unless it is `Active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Lifecycle>,
     /// Occupied slots: name of the slot and of the device in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<(String, String)>,
+}
+
+/// A device that is in a rack but occupies no unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ZeroUDevice {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Role of a network device, or cluster of a node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Maximum power draw in watts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watts: Option<i64>,
+    /// Lifecycle stage, unless it is `Active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Lifecycle>,
 }
 
 impl MountedDevice {
@@ -98,8 +128,11 @@ pub struct ReservedUnits {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Power {
-    /// Sum of the maximum draw of its devices.
+    /// Sum of the maximum draw of its devices that are in service, with what is in their slots.
     pub drawn: i64,
+    /// Sum of the maximum draw of its devices that are not in service but are expected to be, such as planned or failed ones.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub to_come: i64,
     /// Power budget with redundancy: the usable power of the weakest feed. Unset if a rating is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<i64>,
@@ -125,22 +158,15 @@ pub fn budget(rack: &Rack) -> Option<i64> {
     rack.spec.power_feeds.iter().map(|feed| feed.usable_watts()).min().flatten()
 }
 
+fn is_zero(watts: &i64) -> bool {
+    *watts == 0
+}
+
 impl Elevation {
     /// The elevation of a rack.
-    pub fn of(rack: &Rack, look: &dyn QueryContext) -> Elevation {
-        let name = rack.metadata.name.as_str();
-        let nodes = look.in_bucket::<Node>(IN_RACK, name).into_iter().filter_map(|node| {
-            let about = node.spec.assignment.as_ref().map(|assignment| assignment.cluster_ref.name.clone());
-            let (placement, watts) = (node.spec.placement.as_ref()?, node.spec.drawn_watts);
-            Some(mounted("Node", &node.metadata.name, about, placement, watts, look))
-        });
-        let devices = look.in_bucket::<NetworkDevice>(IN_RACK, name).into_iter().filter_map(|device| {
-            let about = Some(device.spec.role.to_string());
-            let (placement, watts) = (device.spec.placement.as_ref()?, device.spec.drawn_watts);
-            Some(mounted("NetworkDevice", &device.metadata.name, about, placement, watts, look))
-        });
-        let mut devices: Vec<MountedDevice> = nodes.chain(devices).collect();
-        devices.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
+    pub fn of(rack: &Rack, fleet: &Fleet<'_>) -> Elevation {
+        let (name, look) = (rack.metadata.name.as_str(), fleet.look());
+        let found = Contents::of(name, fleet);
         let reservations: Vec<ReservedUnits> = rack
             .spec
             .reservations
@@ -153,29 +179,35 @@ impl Elevation {
                 reason: kept.reason.clone(),
             })
             .collect();
-        let mut taken: Vec<Footprint> = devices.iter().map(MountedDevice::footprint).collect();
+        let mut taken: Vec<Footprint> = found.devices.iter().map(MountedDevice::footprint).collect();
         taken.extend(rack.spec.reservations.iter().map(|kept| kept.footprint()));
         let height = rack.spec.height_u;
         let free = |face| (1..=height).filter(|unit| !taken.iter().any(|one| one.takes(*unit, face))).count();
         let count = |free: usize| i32::try_from(free).unwrap_or(i32::MAX);
-        let feeds = power::feeds(rack, look).into_iter();
+        let in_service = fleet.in_service();
+        let feeds = power::feeds(rack, &in_service).into_iter();
         Elevation {
             rack: name.to_owned(),
-            site: rack.spec.site_ref.name.clone(),
+            site: Some(rack.spec.asset.site_ref.name.clone())
+                .filter(|site| look.shows::<Site>(site))
+                .unwrap_or_default(),
             cage: rack.spec.cage.clone(),
             row: rack.spec.row.clone(),
             height_u: height,
+            state: fleet.mark(Rack::KIND, name),
             free_front: count(free(Face::Front)),
             free_rear: count(free(Face::Rear)),
             largest_free: runs(height, &taken, None).into_iter().map(|(_, long)| long).max().unwrap_or(0),
             power: Power {
-                drawn: devices.iter().filter_map(|device| device.watts).sum(),
+                drawn: found.drawn,
+                to_come: found.to_come,
                 budget: budget(rack),
                 feeds: feeds
                     .map(|feed| Feed { name: feed.feed, usable: feed.usable, drawn: feed.drawn })
                     .collect(),
             },
-            devices,
+            devices: found.devices,
+            zero_u: found.zero_u,
             reservations,
         }
     }
@@ -195,7 +227,9 @@ impl Elevation {
     /// Text output.
     pub fn text(&self) -> String {
         const WIDE: usize = 26;
-        let mut lines = vec![format!("{} at {}, {}U", self.rack, self.site, self.height_u)];
+        let site = if self.site.is_empty() { String::new() } else { format!(" at {}", self.site) };
+        let state = self.state.map(|state| format!(", {state}")).unwrap_or_default();
+        let mut lines = vec![format!("{}{site}, {}U{state}", self.rack, self.height_u)];
         lines.push(format!("  U  {:<WIDE$}  {:<WIDE$}", "FRONT", "REAR"));
         for unit in (1..=self.height_u).rev() {
             let cell = |face| match (self.at(unit, face), self.kept_at(unit, face)) {
@@ -211,9 +245,17 @@ impl Elevation {
             "Free: {}U front, {}U rear; largest contiguous space, front and rear: {}U",
             self.free_front, self.free_rear, self.largest_free
         ));
+        if !self.zero_u.is_empty() {
+            let names: Vec<String> = self.zero_u.iter().map(ZeroUDevice::label).collect();
+            lines.push(format!("0U: {}", names.join(", ")));
+        }
+        let to_come = match self.power.to_come {
+            0 => String::new(),
+            watts => format!(" ({watts} W more when all is in service)"),
+        };
         lines.push(match self.power.budget {
-            Some(budget) => format!("Power: {} W of {budget} W", self.power.drawn),
-            None => format!("Power: {} W; capacity of the power feeds unknown", self.power.drawn),
+            Some(budget) => format!("Power: {} W of {budget} W{to_come}", self.power.drawn),
+            None => format!("Power: {} W{to_come}; capacity of the power feeds unknown", self.power.drawn),
         });
         for feed in &self.power.feeds {
             let usable = feed.usable.map_or("unknown".to_owned(), |usable| format!("{usable} W"));
@@ -228,31 +270,90 @@ impl Elevation {
     }
 }
 
-fn mounted(
-    kind: &str,
-    name: &str,
-    about: Option<String>,
-    placement: &Placement,
-    watts: Option<i64>,
-    look: &dyn QueryContext,
-) -> MountedDevice {
-    let footprint = placement.footprint();
-    let inside = look.bucket(IN_DEVICE, &format!("{kind}/{name}"));
+/// What is in a rack, and what it draws.
+#[derive(Default)]
+struct Contents {
+    devices: Vec<MountedDevice>,
+    zero_u: Vec<ZeroUDevice>,
+    drawn: i64,
+    to_come: i64,
+}
+
+impl Contents {
+    fn of(rack: &str, fleet: &Fleet<'_>) -> Contents {
+        let (mut found, look) = (Contents::default(), fleet.look());
+        for node in look.in_bucket::<Node>(IN_RACK, rack) {
+            let about = node.spec.assignment.as_ref().map(|assignment| assignment.cluster_ref.name.clone());
+            let about = about.filter(|cluster| look.shows::<Cluster>(cluster));
+            found.add(&*node, about, node.spec.mounting.drawn_watts, fleet);
+        }
+        for device in look.in_bucket::<NetworkDevice>(IN_RACK, rack) {
+            let about = Some(device.spec.role.to_string());
+            found.add(&*device, about, device.spec.mounting.drawn_watts, fleet);
+        }
+        found.devices.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
+        found.zero_u.sort_by(|a, b| a.name.cmp(&b.name));
+        found
+    }
+
+    fn add<D: Device>(&mut self, device: &D, about: Option<String>, watts: Option<i64>, fleet: &Fleet<'_>) {
+        let Some(placement) = &device.mounting().placement else { return };
+        let (kind, name) = (D::KIND.to_owned(), device.name().to_owned());
+        let state = fleet.mark(D::KIND, device.name());
+        self.draw(&format!("{kind}/{name}"), fleet);
+        let Some(Footprint { start, end, face }) = placement.footprint() else {
+            return self.zero_u.push(ZeroUDevice { kind, name, about, watts, state });
+        };
+        let slots = slots_of(&format!("{kind}/{name}"), fleet.look());
+        self.devices.push(MountedDevice { kind, name, about, start, end, face, watts, state, slots });
+    }
+
+    /// Adds the draw of a device and of the devices in its slots.
+    fn draw(&mut self, device: &str, fleet: &Fleet<'_>) {
+        let (kind, name) = device.split_once('/').unwrap_or_default();
+        let watts = power::own_draw(device, fleet.look());
+        let state = fleet.state(kind, name);
+        if state.is_in_service() {
+            self.drawn += watts;
+        } else if state.is_to_come() {
+            self.to_come += watts;
+        }
+        for inside in crate::failure::in_slots_of(device, fleet.look()) {
+            self.draw(&inside, fleet);
+        }
+    }
+}
+
+fn slots_of(device: &str, look: &dyn QueryContext) -> Vec<(String, String)> {
+    let inside = look.bucket(IN_DEVICE, device);
     let slots = inside.iter().map(|inside| {
         let slot = inside.at("spec.inSlot.slot").and_then(|slot| slot.as_str()).unwrap_or_default();
         (slot.to_owned(), inside.name().to_owned())
     });
     let mut slots: Vec<(String, String)> = slots.collect();
     slots.sort();
-    let (start, end, face) = (footprint.start, footprint.end, footprint.face);
-    MountedDevice { kind: kind.to_owned(), name: name.to_owned(), about, start, end, face, watts, slots }
+    slots
 }
 
 /// The label of a device in a drawing.
 pub(super) fn label(device: &MountedDevice) -> String {
-    match &device.about {
-        Some(about) => format!("{} ({about})", device.name),
-        None => device.name.clone(),
+    labelled(&device.name, device.about.as_deref(), device.state)
+}
+
+impl ZeroUDevice {
+    /// The label of the device.
+    pub fn label(&self) -> String {
+        labelled(&self.name, self.about.as_deref(), self.state)
+    }
+}
+
+/// A name with what it is and, unless it is `Active`, its state.
+fn labelled(name: &str, about: Option<&str>, state: Option<Lifecycle>) -> String {
+    let state = state.map(|state| state.to_string());
+    let more: Vec<&str> = state.as_deref().into_iter().chain(about).collect();
+    match more.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name} ({})", more.join(", ")),
     }
 }
 
@@ -284,7 +385,9 @@ pub fn runs(height: i32, taken: &[Footprint], face: Option<Face>) -> Vec<(i32, i
 /// Answers `…/racks/<name>/elevation`; for `-`, the racks selected by `names`, `site`, `cage` and `row`.
 pub fn answer(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
     let racks = asked_racks(asked, look)?;
-    let row = Row { racks: racks.iter().map(|rack| Elevation::of(rack, look)).collect() };
+    let as_if = AsIf::asked(asked, look)?;
+    let fleet = Fleet::new(look, &as_if);
+    let row = Row { racks: racks.iter().map(|rack| Elevation::of(rack, &fleet)).collect() };
     if asked.name != "-"
         && let [only] = row.racks.as_slice()
     {

@@ -1,14 +1,16 @@
 //! Tree and summary: an overview of the whole inventory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use krm::kind::{Answered, QueryContext, Questioned};
+use krm::kind::{Answered, QueryContext, Questioned, Resource};
 use krm::status::Status;
 use serde::Serialize;
 
 use super::{shown, table};
-use crate::kinds::{Cluster, GROUP, Node, Region, Site};
-use crate::topology::REGION;
+use crate::choice::Choice;
+use crate::kinds::device::Lifecycle;
+use crate::kinds::{Cable, Cluster, GROUP, NetworkDevice, Node, ORDER, Provider, Rack, Region, Site};
+use crate::state::{AsIf, Fleet};
 
 /// A region with its clusters and sites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,37 +36,67 @@ pub struct SiteBranch {
     pub nodes: Vec<String>,
 }
 
-/// All regions, or one, with their clusters and sites.
-pub fn tree(only: Option<&str>, look: &dyn QueryContext) -> Vec<Branch> {
-    let regions = look.every::<Region>().into_iter().map(|region| region.metadata.name);
-    let mut clusters: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for cluster in look.every::<Cluster>() {
-        let region = cluster.metadata.labels.get(REGION).cloned().unwrap_or_default();
-        clusters.entry(region).or_default().push(cluster.metadata.name);
+/// All regions, or one, with their clusters and sites. What belongs where is told by references, from indexes: nothing but
+/// the sites is read.
+pub fn tree(only: Option<&str>, fleet: &Fleet<'_>) -> Vec<Branch> {
+    let look = fleet.look();
+    // Of one region nothing else is read: what is withheld elsewhere does not matter to it.
+    let regions = match only {
+        Some(only) => Some(only.to_owned()).filter(|only| look.shows::<Region>(only)).into_iter().collect(),
+        None => look.names(GROUP, Region::PLURAL),
+    };
+    let having = |plural, field, value: &str| look.names_having(GROUP, plural, field, value);
+    let branch = |region: String| {
+        let sites = having(Site::PLURAL, "spec.regionRef.name", &region);
+        let clusters = sites.iter();
+        let clusters =
+            clusters.flat_map(|site| having(Cluster::PLURAL, "spec.controlPlaneSiteRef.name", site));
+        let mut clusters: Vec<String> = clusters.collect();
+        clusters.sort_unstable();
+        let at_site = |site: String| SiteBranch {
+            racks: having(Rack::PLURAL, "spec.siteRef.name", &site),
+            nodes: having(Node::PLURAL, "spec.siteRef.name", &site),
+            site,
+        };
+        Branch { clusters, sites: sites.into_iter().map(at_site).collect(), region }
+    };
+    regions.into_iter().map(branch).collect()
+}
+
+/// The states of the sites, racks and nodes of a tree that are not `Active`, as `Kind/name`. Found by the index of lifecycle
+/// stages, so that objects in service need not be read.
+pub fn states(tree: &[Branch], as_if: &AsIf, fleet: &Fleet<'_>) -> BTreeMap<String, Lifecycle> {
+    let mut marked = BTreeSet::new();
+    for plural in [Rack::PLURAL, Node::PLURAL] {
+        for stage in Lifecycle::ALL.into_iter().filter(|stage| *stage != Lifecycle::Active) {
+            let found = fleet.look().names_having(GROUP, plural, "spec.lifecycle", stage.as_str());
+            marked.extend(found.into_iter().map(|name| (plural, name)));
+        }
     }
-    let branch = |region: String| Branch {
-        clusters: clusters.get(&region).cloned().unwrap_or_default(),
-        sites: look
-            .with::<Site>("spec.regionRef.name", &region)
-            .iter()
-            .map(|site| at_site(site, look))
-            .collect(),
-        region,
+    // What is assumed, or marked itself, marks what is inside.
+    let is_quiet = marked.is_empty() && as_if.is_empty();
+    let mut states = BTreeMap::new();
+    let has_racks = marked.iter().any(|(plural, _)| *plural == Rack::PLURAL);
+    let looks_inside = has_racks || !as_if.is_empty();
+    let mut mark = |kind: &str, plural: &'static str, name: &str| {
+        if looks_inside || marked.contains(&(plural, name.to_owned())) {
+            states.extend(fleet.mark(kind, name).map(|state| (format!("{kind}/{name}"), state)));
+        }
     };
-    regions.filter(|region| only.is_none_or(|only| only == region)).map(branch).collect()
+    for site in tree.iter().flat_map(|branch| &branch.sites).filter(|_| !is_quiet) {
+        mark(Site::KIND, Site::PLURAL, &site.site);
+        site.racks.iter().for_each(|rack| mark(Rack::KIND, Rack::PLURAL, rack));
+        site.nodes.iter().for_each(|node| mark(Node::KIND, Node::PLURAL, node));
+    }
+    states
 }
 
-fn at_site(site: &Site, look: &dyn QueryContext) -> SiteBranch {
-    let name = &site.metadata.name;
-    let names = |plural: &str| -> Vec<String> {
-        let found = look.having(GROUP, plural, "spec.siteRef.name", name);
-        found.iter().map(|object| object.name().to_owned()).collect()
+/// Text output: regions, their clusters, their sites and the nodes there, with the states that are not `Active`.
+pub fn tree_text(branches: &[Branch], states: &BTreeMap<String, Lifecycle>) -> String {
+    let marked = |kind: &str, name: &str| match states.get(&format!("{kind}/{name}")) {
+        Some(state) => format!("{name} ({state})"),
+        None => name.to_owned(),
     };
-    SiteBranch { site: name.clone(), racks: names("racks"), nodes: names("nodes") }
-}
-
-/// Text output: regions, their clusters, their sites and the nodes there.
-pub fn tree_text(branches: &[Branch]) -> String {
     let mut text = String::new();
     for branch in branches {
         text.push_str(&format!("{}\n", branch.region));
@@ -72,9 +104,9 @@ pub fn tree_text(branches: &[Branch]) -> String {
             text.push_str(&format!("  clusters: {}\n", branch.clusters.join(", ")));
         }
         for site in &branch.sites {
-            text.push_str(&format!("  {}\n", site.site));
+            text.push_str(&format!("  {}\n", marked(Site::KIND, &site.site)));
             for node in &site.nodes {
-                text.push_str(&format!("    {node}\n"));
+                text.push_str(&format!("    {}\n", marked(Node::KIND, node)));
             }
         }
     }
@@ -91,44 +123,79 @@ pub struct Summary {
     pub regions: Vec<(String, usize, usize)>,
     /// Name and number of sites of each provider.
     pub providers: Vec<(String, usize)>,
+    /// Kind, lifecycle stage or connection status, and number of the racks, devices and cables that are not `Active` or
+    /// `Connected`.
+    pub states: Vec<(String, String, usize)>,
 }
 
-const COUNTED: [&str; 12] = [
-    "providers",
-    "regions",
-    "sites",
-    "racks",
-    "clusters",
-    "nodes",
-    "networkdevices",
-    "virtualmachines",
-    "ports",
-    "cables",
-    "links",
-    "circuits",
-];
+/// Stands for a missing region or provider.
+const NONE: &str = "<none>";
 
-/// Counts all objects.
-pub fn summary(look: &dyn QueryContext) -> Summary {
-    let mut regions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+/// Counts all objects, from indexes. What belongs to a region or provider that may not be read is counted in the totals only.
+pub fn summary(as_if: &AsIf, fleet: &Fleet<'_>) -> Summary {
+    let look = fleet.look();
+    let count = |plural, field, value: &str| look.count_having(GROUP, plural, field, value);
+    let region = |region: String| {
+        let sites = look.names_having(GROUP, Site::PLURAL, "spec.regionRef.name", &region);
+        let nodes = sites.iter().map(|site| count(Node::PLURAL, "spec.siteRef.name", site)).sum();
+        (region, sites.len(), nodes)
+    };
+    let totals: Vec<(String, usize)> =
+        ORDER.iter().map(|(_, plural)| ((*plural).to_owned(), look.count(GROUP, plural))).collect();
+    let mut regions: Vec<(String, usize, usize)> =
+        look.names(GROUP, Region::PLURAL).into_iter().map(region).collect();
+    let sites: BTreeSet<String> = look.names(GROUP, Site::PLURAL).into_iter().collect();
     let mut providers: BTreeMap<String, usize> = BTreeMap::new();
-    for region in look.every::<Region>() {
-        regions.entry(region.metadata.name).or_default();
+    for provider in look.names(GROUP, Provider::PLURAL) {
+        let sites = count(Site::PLURAL, "spec.providerRef.name", &provider);
+        if sites > 0 {
+            providers.insert(provider, sites);
+        }
     }
-    for site in look.every::<Site>() {
-        let provider = site.spec.provider_ref.map_or("<none>".to_owned(), |provider| provider.name);
-        *providers.entry(provider).or_default() += 1;
-        regions.entry(site.spec.region_ref.name).or_default().0 += 1;
+    let unnamed = sites
+        .iter()
+        .filter(|site| look.find::<Site>(site).is_some_and(|site| site.spec.provider_ref.is_none()));
+    match unnamed.count() {
+        0 => {}
+        sites => drop(providers.insert(NONE.to_owned(), sites)),
     }
-    for node in look.every::<Node>() {
-        let region = node.metadata.labels.get(REGION).cloned().unwrap_or("<none>".to_owned());
-        regions.entry(region).or_default().1 += 1;
+    let states = states_of(as_if, fleet);
+    // Nodes whose site, or its region, does not exist. What may not be read does exist, so nothing is said of it.
+    let placed: usize = regions.iter().map(|(_, _, nodes)| nodes).sum();
+    let unplaced = look.count(GROUP, Node::PLURAL).saturating_sub(placed);
+    if unplaced > 0 && !look.is_incomplete() {
+        regions.push((NONE.to_owned(), 0, unplaced));
+        regions.sort();
     }
-    Summary {
-        totals: COUNTED.iter().map(|plural| ((*plural).to_owned(), look.count(GROUP, plural))).collect(),
-        regions: regions.into_iter().map(|(region, (sites, nodes))| (region, sites, nodes)).collect(),
-        providers: providers.into_iter().collect(),
+    Summary { totals, regions, providers: providers.into_iter().collect(), states }
+}
+
+/// How many racks, devices and cables are in each state that is not `Active` or `Connected`, as recorded or assumed.
+fn states_of(as_if: &AsIf, fleet: &Fleet<'_>) -> Vec<(String, String, usize)> {
+    let look = fleet.look();
+    let mut counts: BTreeMap<(usize, &str, Lifecycle), BTreeSet<String>> = BTreeMap::new();
+    let kinds = [
+        (Rack::KIND, Rack::PLURAL, "spec.lifecycle"),
+        (Node::KIND, Node::PLURAL, "spec.lifecycle"),
+        (NetworkDevice::KIND, NetworkDevice::PLURAL, "spec.lifecycle"),
+        (Cable::KIND, Cable::PLURAL, "spec.state"),
+    ];
+    for (order, (kind, plural, field)) in kinds.into_iter().enumerate() {
+        for stage in Lifecycle::ALL.into_iter().filter(|stage| *stage != Lifecycle::Active) {
+            let names = look.names_having(GROUP, plural, field, stage.as_str()).into_iter();
+            let names = names.filter(|name| as_if.of(&format!("{kind}/{name}")).is_none());
+            counts.entry((order, plural, stage)).or_default().extend(names);
+        }
+        for (key, state) in as_if.all().filter(|(_, state)| *state != Lifecycle::Active) {
+            if let Some((_, name)) =
+                key.split_once('/').filter(|(of, name)| *of == kind && !name.contains(':'))
+            {
+                counts.entry((order, plural, state)).or_default().insert(name.to_owned());
+            }
+        }
     }
+    let counted = counts.into_iter().filter(|(_, names)| !names.is_empty());
+    counted.map(|((_, plural, state), names)| (plural.to_owned(), state.to_string(), names.len())).collect()
 }
 
 impl Summary {
@@ -142,12 +209,18 @@ impl Summary {
         regions.extend(self.regions.iter().map(|(region, sites, nodes)| row(&[region, sites, nodes])));
         let mut providers = vec![row(&[&"PROVIDER", &"SITES"])];
         providers.extend(self.providers.iter().map(|(provider, sites)| row(&[provider, sites])));
-        format!(
+        let mut text = format!(
             "Totals\n{}\nPer region\n{}\nSites per provider\n{}",
             table(&totals),
             table(&regions),
             table(&providers)
-        )
+        );
+        if !self.states.is_empty() {
+            let mut states = vec![row(&[&"KIND", &"STATE", &"COUNT"])];
+            states.extend(self.states.iter().map(|(kind, state, count)| row(&[kind, state, count])));
+            text.push_str(&format!("\nNot active\n{}", table(&states)));
+        }
+        text
     }
 }
 
@@ -156,14 +229,20 @@ pub fn answer_tree(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<An
     #[derive(Serialize)]
     struct Tree {
         regions: Vec<Branch>,
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        states: BTreeMap<String, Lifecycle>,
     }
-    let regions = tree(Some(asked.name).filter(|name| *name != "-"), look);
-    let tree = Tree { regions };
-    shown(asked, &tree, || tree_text(&tree.regions), None)
+    let as_if = AsIf::asked(asked, look)?;
+    let fleet = Fleet::new(look, &as_if);
+    let regions = tree(Some(asked.name).filter(|name| *name != "-"), &fleet);
+    let states = states(&regions, &as_if, &fleet);
+    let tree = Tree { regions, states };
+    shown(asked, &tree, || tree_text(&tree.regions, &tree.states), None)
 }
 
 /// Answers `…/regions/-/summary`.
 pub fn answer_summary(asked: &Questioned<'_>, look: &dyn QueryContext) -> Result<Answered, Status> {
-    let summary = summary(look);
+    let as_if = AsIf::asked(asked, look)?;
+    let summary = summary(&as_if, &Fleet::new(look, &as_if));
     shown(asked, &summary, || summary.text(), None)
 }

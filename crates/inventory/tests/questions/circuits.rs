@@ -2,7 +2,7 @@
 
 use inventory::demo::{Size, fleet};
 use inventory::memory::Memory;
-use inventory::questions::impact::{self, Impact};
+use inventory::questions::impact::Impact;
 use krm::Object;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn joined(poor: bool) -> Memory {
 }
 
 fn impact(memory: &Memory, kind: &str, name: &str) -> Impact {
-    impact::of(kind, name, None, memory).unwrap()
+    crate::fails(&[&format!("{kind}/{name}")], memory)
 }
 
 fn on<'a>(impact: &'a Impact, device: &str) -> Vec<&'a str> {

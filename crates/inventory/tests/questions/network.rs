@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inventory::questions::impact;
 use krm::Object;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -250,8 +249,7 @@ proptest! {
     fn who_loses_network_or_redundancy_is_who_does_when_one_tries_it(plan in plans(), pick in 0_usize..100) {
         let things = plan.things();
         let thing = &things[pick % things.len()];
-        let (kind, name) = thing.split_once('/').unwrap();
-        let found = impact::of(kind, name, None, &Memory::of(plan.objects())).unwrap();
+        let found = crate::fails(&[thing], &Memory::of(plan.objects()));
         let (nothing, gone) = (BTreeSet::new(), BTreeSet::from([thing.clone()]));
         let (before, after) = (plan.reached(&nothing), plan.reached(&gone));
         let cut_off: Vec<&String> = before.difference(&after).filter(|device| *device != thing).collect();

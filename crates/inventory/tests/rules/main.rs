@@ -16,6 +16,6 @@ mod referred;
 mod wired;
 
 /// The kinds that the servers of these tests serve.
-mod kinds {
+mod served {
     pub use inventory::all;
 }

@@ -5,10 +5,9 @@ mod charge;
 mod members;
 mod run;
 
-use regex::Regex;
-
 use super::library::time::Stamp;
 use super::library::{DeepRun, Run};
+use crate::schema::Pattern;
 
 use self::members::Members;
 
@@ -116,7 +115,7 @@ enum Way {
     Plain(Run),
     Deep(DeepRun),
     /// With a pattern, which is here where it stands in the expression.
-    Pattern(Option<Regex>),
+    Pattern(Option<Pattern>),
 }
 
 /// Goes over a list or a map.

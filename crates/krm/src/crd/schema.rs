@@ -4,6 +4,7 @@ mod complete;
 mod default_values;
 mod keywords;
 mod lists;
+mod patterns;
 mod rules;
 mod structural;
 mod unsupported;
@@ -100,6 +101,7 @@ pub(super) fn validate(
             errors.extend(faults);
         }
     }
+    errors.extend(patterns::too_large(schema, &root));
     let has_rules = sound && schema.has(&mut |it| !it.rules.is_empty());
     let rules = has_rules.then(rules::Tally::default);
     errors.extend(keywords::faults(schema, demands, rules, &root));

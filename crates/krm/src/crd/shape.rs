@@ -319,12 +319,7 @@ fn schema_or_texts(value: &mut Value) -> Result<(), String> {
 
 /// Any value; whole numbers lose the fraction they were written with.
 fn json(value: &mut Value) -> Result<(), String> {
-    match value {
-        Value::Number(number) => *number = number::plain(number),
-        Value::Array(items) => items.iter_mut().try_for_each(json)?,
-        Value::Object(map) => map.values_mut().try_for_each(json)?,
-        _ => {}
-    }
+    number::reread(value);
     Ok(())
 }
 

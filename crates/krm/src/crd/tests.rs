@@ -118,6 +118,22 @@ fn int_or_string_may_be_spelled_out_in_two_ways_only() {
 }
 
 #[test]
+fn all_patterns_of_a_schema_together_have_a_budget() {
+    let letters = |length: u32| json!({"type": "string", "pattern": format!("^\\pL{{{length}}}$")});
+    let within =
+        json!({"type": "object", "properties": {"a": letters(200), "b": letters(150), "c": letters(50)}});
+    assert_eq!(schema_faults(in_spec(within)), Vec::<String>::new());
+    let over =
+        json!({"type": "object", "properties": {"a": letters(200), "b": letters(201), "c": letters(202)}});
+    let said = schema_faults(in_spec(over));
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("{202}") && said[0].contains("at most 32 MiB are allowed"), "{said:?}");
+    let alone = json!({"type": "object", "properties": {"a": letters(1_000)}});
+    let said = schema_faults(in_spec(alone));
+    assert!(said.len() == 1 && said[0].contains("expression too large: `^\\pL{1000}$`"), "{said:?}");
+}
+
+#[test]
 fn metadata_restricts_names_only() {
     let with = |metadata: Value| json!({"type": "object", "properties": {"metadata": metadata}});
     let names = json!({"name": {"type": "string", "maxLength": 5}});

@@ -55,7 +55,7 @@ fn an_object_says_what_it_is() {
     let decoded =
         read_with_kind(br#"{"apiVersion":"g.io/v1","kind":"K","spec":{"n":1.0}}"#, Format::Json).unwrap();
     assert_eq!((&*decoded.group, &*decoded.version, &*decoded.kind), ("g.io", "v1", "K"));
-    assert_eq!(decoded.object["spec"], json!({"n": 1}));
+    assert_eq!(decoded.object["spec"], json!({"n": 1.0}));
     assert_eq!(decoded.expect_group_version("g.io/v1"), Ok(()));
     assert_eq!(
         decoded.expect_group_version("g.io/v2").unwrap_err(),

@@ -75,7 +75,9 @@ fn as_json(text: &[u8]) -> Option<Value> {
     if text.trim_ascii_start().first() != Some(&b'{') {
         return None;
     }
-    let body = body::read(text).ok()?;
+    let mut body = body::read(text).ok()?;
+    // YAML is made into JSON again before it is read.
+    crate::number::reread(&mut body.value);
     body.duplicates.is_empty().then_some(body.value)
 }
 

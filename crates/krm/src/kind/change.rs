@@ -1,10 +1,7 @@
-//! Rules: the change that a rule judges, what it may read, and its verdict.
-
-use std::sync::Arc;
+//! Rules: the change that a rule judges, and its verdict.
 
 use serde::de::DeserializeOwned;
 
-use super::Resource;
 use crate::field::FieldError;
 use crate::object::Object;
 
@@ -99,58 +96,7 @@ pub struct Address {
     pub name: String,
 }
 
-/// Reads the store inside a transaction: whatever is read is a guard of it.
-pub trait Reader {
-    /// An object.
-    fn get(&mut self, at: &Address) -> Option<Arc<Object>>;
-    /// Whether an object is there, at whatever version.
-    fn exists(&mut self, at: &Address) -> bool;
-    /// The objects in a bucket.
-    fn bucket(&mut self, bucket: &str, value: &str) -> Vec<Arc<Object>>;
-}
-
-/// What a rule may read.
-pub struct View<'a>(&'a mut dyn Reader);
-
-impl<'a> View<'a> {
-    /// A view through this reader.
-    pub fn new(reader: &'a mut dyn Reader) -> View<'a> {
-        View(reader)
-    }
-
-    /// An object of a kind of ours, without a namespace.
-    pub fn get<T: Resource>(&mut self, name: &str) -> Option<T> {
-        self.get_in("", name)
-    }
-
-    /// An object of a kind of ours in a namespace.
-    pub fn get_in<T: Resource>(&mut self, namespace: &str, name: &str) -> Option<T> {
-        let object = self.0.get(&T::address(namespace, name))?;
-        read(&object)
-    }
-
-    /// Whether an object of a kind of ours is there, whatever it says.
-    pub fn exists<T: Resource>(&mut self, namespace: &str, name: &str) -> bool {
-        self.0.exists(&T::address(namespace, name))
-    }
-
-    /// The objects in a bucket, as they are stored: a bucket may hold several kinds.
-    pub fn bucket(&mut self, bucket: &str, value: &str) -> Vec<Arc<Object>> {
-        self.0.bucket(bucket, value)
-    }
-
-    /// The objects of one kind in a bucket.
-    pub fn bucket_of<T: Resource>(&mut self, bucket: &str, value: &str) -> Vec<T> {
-        let objects = self.0.bucket(bucket, value);
-        objects.iter().filter(|object| object.kind() == T::KIND).filter_map(|object| read(object)).collect()
-    }
-
-    /// The reader below.
-    pub fn reader(&mut self) -> &mut dyn Reader {
-        self.0
-    }
-}
-
-fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
+/// A stored object as its type.
+pub(crate) fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
     T::deserialize(&serde_json::Value::Object(object.0.clone())).ok()
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::change::Address;
 use super::{
-    Answered, Change, History, Kind, NameRule, Planes, QueryContext, Question, Questioned, RawChange,
-    Reference, Refusal, Scale, Scope, Subresource, Verdict, Version, View, Webhook, allow,
+    Answered, Bucket, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
+    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Scale, Scope, Sentence, Subresource,
+    Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
@@ -29,6 +30,9 @@ pub trait Resource: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 's
     const KIND: &'static str;
     /// Its resource: `racks`.
     const PLURAL: &'static str;
+
+    /// Its resource as a list, for roles.
+    const RESOURCES: &'static [&'static str] = &[Self::PLURAL];
 
     /// Everything else about it.
     fn declare() -> Declaration<Self>;
@@ -56,6 +60,8 @@ pub trait Resource: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 's
 pub struct Declaration<T> {
     kind: Kind,
     columns: Vec<Column>,
+    others: Vec<(Version, Option<Vec<Column>>)>,
+    conversion: Option<Conversion>,
     of: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -74,11 +80,28 @@ impl<T: Resource> Declaration<T> {
         let version = Version::new(T::VERSION, schema_of::<T>())
             .unwrap_or_else(|error| panic!("invalid schema of {}: {error}", T::KIND));
         let kind = Kind::new(T::GROUP, T::KIND, T::PLURAL, scope, version);
-        Declaration { kind, columns: vec![Column::name()], of: std::marker::PhantomData }
+        Declaration {
+            kind,
+            columns: vec![Column::name()],
+            others: Vec::new(),
+            conversion: None,
+            of: std::marker::PhantomData,
+        }
     }
 
-    fn version(&mut self) -> &mut Version {
+    fn stored(&mut self) -> &mut Version {
         &mut self.kind.versions[0]
+    }
+
+    /// Serves another version besides this one, which is the one that is stored, with conversions in Rust.
+    pub fn version<V: OtherVersion<Stored = T>>(mut self) -> Self {
+        let mut version = Version::new(V::VERSION, schema_of::<V>())
+            .unwrap_or_else(|error| panic!("invalid schema of {} {}: {error}", T::KIND, V::VERSION));
+        version.deprecated = V::DEPRECATED.map(str::to_owned);
+        version.selectable = V::selectable().iter().map(ToString::to_string).collect();
+        self.others.push((version, V::columns()));
+        self.conversion = Some(self.conversion.unwrap_or_else(Conversion::of::<T>).with::<V>());
+        self
     }
 
     /// Short names for the command line.
@@ -107,13 +130,13 @@ impl<T: Resource> Declaration<T> {
 
     /// Enables the status subresource.
     pub fn status(mut self) -> Self {
-        self.version().subresources.push(Subresource::Status);
+        self.stored().subresources.push(Subresource::Status);
         self
     }
 
     /// Enables the scale subresource.
     pub fn scale(mut self, scale: Scale) -> Self {
-        self.version().subresources.push(Subresource::Scale(scale));
+        self.stored().subresources.push(Subresource::Scale(scale));
         self
     }
 
@@ -132,6 +155,30 @@ impl<T: Resource> Declaration<T> {
     /// Formats rejections like a validating webhook that existing clients know.
     pub fn refuses_as(mut self, name: &'static str, order: &'static [&'static str]) -> Self {
         self.kind.webhook = Some(Webhook { name, order });
+        self
+    }
+
+    /// Tells creations by the first of these sentences that fits.
+    pub fn tells_created(mut self, sentences: &'static [Sentence]) -> Self {
+        self.kind.activity.created = sentences;
+        self
+    }
+
+    /// Tells updates by the first of these sentences that fits.
+    pub fn tells_updated(mut self, sentences: &'static [Sentence]) -> Self {
+        self.kind.activity.updated = sentences;
+        self
+    }
+
+    /// Tells of objects by their `spec.displayName`.
+    pub fn tells_display_name(mut self) -> Self {
+        self.kind.activity.is_displayed = true;
+        self
+    }
+
+    /// Tells the Events of its objects by these rules, which depend on the name of the kind.
+    pub fn tells_events(mut self, rules: fn(&str) -> Value) -> Self {
+        self.kind.activity.event_rules = Some(rules);
         self
     }
 
@@ -161,7 +208,7 @@ impl<T: Resource> Declaration<T> {
 
     /// Fields that can be used in field selectors.
     pub fn selects(mut self, fields: &[&str]) -> Self {
-        self.version().selectable.extend(fields.iter().map(ToString::to_string));
+        self.stored().selectable.extend(fields.iter().map(ToString::to_string));
         self
     }
 
@@ -203,25 +250,31 @@ impl<T: Resource> Declaration<T> {
     /// A bucket: an index by a computed value that rules can query and that guards their decisions.
     pub fn bucket(
         mut self,
-        name: &'static str,
+        bucket: Bucket,
         values: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         let values = move |object: &Object| {
             let typed = T::deserialize(&serde_json::Value::Object(object.0.clone()));
             typed.map(|typed| values(&typed)).unwrap_or_default()
         };
-        self.kind.buckets.push((name, Arc::new(values)));
+        self.kind.buckets.push((bucket, Arc::new(values)));
         self
     }
 
     /// The same on the object as JSON, which is faster: at every start, the index is built from all objects.
     pub fn bucket_raw(
         mut self,
-        name: &'static str,
+        bucket: Bucket,
         values: impl Fn(&Object) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.kind.buckets.push((name, Arc::new(values)));
+        self.kind.buckets.push((bucket, Arc::new(values)));
         self
+    }
+
+    /// Lets questions in the plane of a project be answered from objects of the root: those for which `project` says its name,
+    /// or [`SHOWN_TO_ALL`](super::SHOWN_TO_ALL). Only the kind's own code sees them, and decides what it tells.
+    pub fn shown_to_project(self, project: impl Fn(&T) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.bucket(super::SHOWN_TO_PROJECT, move |object| project(object).into_iter().collect())
     }
 
     /// A rule over more than the object itself.
@@ -232,6 +285,20 @@ impl<T: Resource> Declaration<T> {
         self.kind.rules.push(Arc::new(move |raw, view| match typed(raw)? {
             Some(change) => rule(&change, view),
             None => allow(),
+        }));
+        self
+    }
+
+    /// What is written besides the object, in the same commit: other objects that it claims or counts on, and its own
+    /// status. Called with every write of an object and of its status, and when the object is gone, to release what it
+    /// holds. Not called for the objects that effects write.
+    pub fn effects(
+        mut self,
+        effects: impl Fn(&Change<T>, &mut View<'_>) -> Result<Vec<Effect>, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.kind.effects.push(Arc::new(move |raw, view| match typed(raw)? {
+            Some(change) => effects(&change, view),
+            None => Ok(Vec::new()),
         }));
         self
     }
@@ -282,6 +349,13 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
+    /// Verbs besides those of the API that permissions can name, such as `use`. References of other kinds take them:
+    /// [`Reference::takes`].
+    pub fn custom_verbs(mut self, verbs: &[&'static str]) -> Self {
+        self.kind.custom_verbs = verbs.to_vec();
+        self
+    }
+
     /// Encrypts objects at rest.
     pub fn secret(mut self) -> Self {
         self.kind.secret = true;
@@ -313,7 +387,25 @@ impl<T: Resource> Declaration<T> {
     }
 
     /// The kind as the server knows it.
+    ///
+    /// # Panics
+    /// When a kind has both effects and a time to live: an object that goes by itself would release nothing.
     pub fn finish(mut self) -> Kind {
+        if self.kind.lifetime.is_some() && !self.kind.effects.is_empty() {
+            panic!("{} cannot have both effects and a time to live", T::KIND);
+        }
+        for (mut version, columns) in std::mem::take(&mut self.others) {
+            version.subresources = self.kind.versions[0].subresources.clone();
+            let columns = columns.unwrap_or_else(|| {
+                let is_there = |column: &&Column| {
+                    column.path().is_none_or(|path| super::check::field_exists(&version.openapi, path))
+                };
+                self.columns.iter().skip(1).filter(is_there).cloned().collect()
+            });
+            version.columns = Columns::new(std::iter::once(Column::name()).chain(columns).collect());
+            self.kind.versions.push(version);
+        }
+        self.kind.conversion = self.conversion.map(Arc::new);
         self.kind.versions[0].columns = Columns::new(self.columns);
         // Whatever the schema lets through, nothing is stored that can't be read as the type. A kind with rules says so
         // in each of them.

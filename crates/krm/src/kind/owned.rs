@@ -19,7 +19,9 @@ impl Owned {
             Origin::Custom { .. } => (ownership::Origin::Custom, &[&["metadata"], &["spec"]]),
         };
         let mut owned = Owned {
-            versions: Versions::new(kind.names.kind.as_str(), origin).blank(kind.blank.clone()),
+            versions: Versions::new(kind.names.kind.as_str(), origin)
+                .blank(kind.blank.clone())
+                .converting(kind.conversion.clone()),
             beyond_object: Vec::new(),
             beyond_status: Vec::new(),
         };

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::{Address, Resource};
 use crate::object::Object;
 
 /// What happens if the target does not exist.
@@ -35,8 +36,17 @@ pub struct Reference {
     pub group: String,
     /// The plural of the kind it refers to.
     pub plural: String,
+    /// The name of that kind, such as `Site`, where it is known.
+    pub kind: Option<&'static str>,
     /// Whether the target is in the same namespace; otherwise it is cluster-scoped.
     pub same_namespace: bool,
+    /// Whether the target is in the root plane, whatever plane the referring object is in.
+    pub in_root: bool,
+    /// Whether everybody who may write the referring object may refer to targets in the root plane. Otherwise a target
+    /// that the writer may not get there is treated as missing.
+    pub shared: bool,
+    /// A verb on the target, besides those of the API, that the writer needs to refer to it.
+    pub verb: Option<&'static str>,
     /// Whether the reference is immutable once set.
     pub immutable: bool,
     /// What happens if the target does not exist.
@@ -49,22 +59,41 @@ pub struct Reference {
     pub absent: Option<&'static str>,
     /// Relation to the target in messages: `reference it`, `placed in it`.
     pub tie: &'static str,
+    /// Reason of `Ready=False` while a target is missing that should exist by the rules.
+    pub reason: Option<&'static str>,
+    /// Message of `Ready=False` while the target is missing, with `{}` for its name; otherwise `Site "fra1" not found`.
+    pub unresolved: Option<&'static str>,
+    /// The condition that says whether the target exists, besides `Ready`, and its message if all such targets do.
+    pub condition: Option<(&'static str, &'static str)>,
 }
 
 impl Reference {
-    /// A reference at `path` to a cluster-scoped kind: the target must exist and cannot be deleted.
+    /// A reference at `path` to a kind of ours, cluster-scoped unless it says otherwise: the target must exist and cannot
+    /// be deleted.
+    pub fn to<T: Resource>(path: &str) -> Reference {
+        Reference { kind: Some(T::KIND), ..Reference::at(path, T::GROUP, T::PLURAL) }
+    }
+
+    /// The same to a kind that has no type in Rust.
     pub fn at(path: &str, group: &str, plural: &str) -> Reference {
         Reference {
             path: path.to_owned(),
             group: group.to_owned(),
             plural: plural.to_owned(),
+            kind: None,
             same_namespace: false,
+            in_root: false,
+            shared: false,
+            verb: None,
             immutable: false,
             missing: Missing::Refuse,
             on_delete: OnDelete::Block,
             when: None,
             absent: None,
             tie: "reference it",
+            reason: None,
+            unresolved: None,
+            condition: None,
         }
     }
 
@@ -88,6 +117,24 @@ impl Reference {
         Reference { same_namespace: true, ..self }
     }
 
+    /// To an object of the root plane, whatever plane the referring object is in. A target that the writer may not get
+    /// in the root plane is treated as missing, so that the answer doesn't tell whether it exists.
+    pub fn in_root(self) -> Reference {
+        Reference { in_root: true, ..self }
+    }
+
+    /// To an object of the root plane that everybody who may write the referring object may know of, such as an entry
+    /// of a catalog.
+    pub fn shared(self) -> Reference {
+        Reference { in_root: true, shared: true, ..self }
+    }
+
+    /// Takes a permission of the writer on each target that it newly names, in the plane of the referring object: a verb that
+    /// the target's kind declares, such as `use`.
+    pub fn takes(self, verb: &'static str) -> Reference {
+        Reference { verb: Some(verb), ..self }
+    }
+
     /// Makes the reference immutable once set.
     pub fn immutable(self) -> Reference {
         Reference { immutable: true, ..self }
@@ -101,6 +148,32 @@ impl Reference {
     /// What happens when the target is deleted.
     pub fn on_delete(self, on_delete: OnDelete) -> Reference {
         Reference { on_delete, ..self }
+    }
+
+    /// Reason of `Ready=False` while the target is missing although a missing one is refused and a deletion blocked, such
+    /// as in data that was written before the reference was declared. Without it, such a target is taken for granted.
+    pub fn reason(self, reason: &'static str) -> Reference {
+        Reference { reason: Some(reason), ..self }
+    }
+
+    /// Message of `Ready=False` while the target is missing, with `{}` for its name.
+    pub fn unresolved(self, says: &'static str) -> Reference {
+        Reference { unresolved: Some(says), ..self }
+    }
+
+    /// Says in a condition of its own, too, whether the target exists; `found` is its message if all such targets do.
+    pub fn condition(self, kind: &'static str, found: &'static str) -> Reference {
+        Reference { condition: Some((kind, found)), ..self }
+    }
+
+    /// Where the object of this name is that `object` refers to.
+    pub fn target(&self, object: &Object, name: &str) -> Address {
+        Address {
+            group: self.group.clone(),
+            plural: self.plural.clone(),
+            namespace: if self.same_namespace { object.namespace().to_owned() } else { String::new() },
+            name: name.to_owned(),
+        }
     }
 
     /// The names it holds in `object`, each with the field it stands in.
@@ -172,6 +245,14 @@ mod tests {
             [("spec.ends[0].portRef.name".to_owned(), "p1"), ("spec.ends[2].portRef.name".to_owned(), "p2")]
         );
         assert!(Reference::at("spec.none.name", "g", "x").names(&object).is_empty());
+    }
+
+    #[test]
+    fn a_shared_reference_is_one_to_the_root() {
+        let class = Reference::at("spec.classRef.name", "g", "classes");
+        assert!(!class.in_root);
+        assert!(class.clone().in_root().in_root && !class.clone().in_root().shared);
+        assert!(class.clone().shared().in_root && class.shared().shared);
     }
 
     #[test]

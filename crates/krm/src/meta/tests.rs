@@ -135,12 +135,12 @@ fn an_owner_has_to_be_named_in_full() {
     assert_eq!(
         errors,
         [
-            "metadata.ownerReferences[0].apiVersion: Required value: must not be empty",
-            "metadata.ownerReferences[0].kind: Required value: must not be empty",
-            "metadata.ownerReferences[0].name: Required value: must not be empty",
-            "metadata.ownerReferences[0].uid: Required value: must not be empty",
-            "metadata.ownerReferences[1].apiVersion: Invalid value: \"a/b/c\": must be <group>/<version> or <version>",
-            "metadata.ownerReferences[2]: Invalid value: {\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"n\",\"uid\":\"u\",\"controller\":true}: /v1, Kind=Event is disallowed from being an owner",
+            "metadata.ownerReferences.apiVersion: Invalid value: \"\": version must not be empty",
+            "metadata.ownerReferences.kind: Invalid value: \"\": must not be empty",
+            "metadata.ownerReferences.name: Invalid value: \"\": must not be empty",
+            "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty",
+            "metadata.ownerReferences.apiVersion: Invalid value: \"a/b/c\": version must not be empty",
+            "metadata.ownerReferences: Invalid value: {\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"n\",\"uid\":\"u\",\"controller\":true}: /v1, Kind=Event is disallowed from being an owner",
             "metadata.ownerReferences: Invalid value: [{\"apiVersion\":\"\",\"kind\":\"\",\"name\":\"\",\"uid\":\"\"},{\"apiVersion\":\"a/b/c\",\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\"},{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"n\",\"uid\":\"u\",\"controller\":true},{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"m\",\"uid\":\"w\",\"controller\":true,\"blockOwnerDeletion\":false}]: Only one reference can have Controller set to true. Found \"true\" in references for Event/n and ConfigMap/m",
         ]
     );

@@ -233,12 +233,12 @@ impl Application<'_> {
                 ))
             })?;
             if let Some(ty) = found {
-                owned.push((version, Owned { ty, fields: all }));
+                owned.push((version, Owned { version, ty, fields: all }));
             }
         }
         let owned: Vec<Owned<'_>> = owned.into_iter().map(|(_, owned)| owned).collect();
-        prune(&Owned { ty, fields: last.fields }, &owned, object);
-        Ok(())
+        let last = Owned { version: &last.version, ty, fields: last.fields };
+        prune(self.endpoint.versions, &last, &owned, object).map_err(|why| failed(why.to_string()))
     }
 
     /// The type of a version, of which the object has been checked to be.
@@ -247,7 +247,9 @@ impl Application<'_> {
         let found = self.endpoint.versions.find(own_version, version).map_err(|why| why.to_string())?;
         match found {
             Some(ty) if version != own_version => {
-                validate(ty, object, Duplicates::Refused).map_err(|errors| errors.to_string())?;
+                let object =
+                    self.endpoint.versions.convert(object, version).map_err(|why| why.to_string())?;
+                validate(ty, &object, Duplicates::Refused).map_err(|errors| errors.to_string())?;
                 Ok(Some(ty))
             }
             found => Ok(found),

@@ -1,10 +1,14 @@
 //! Where writes to objects of a kind come in, and what is known of the kind there.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::apply::ApplyError;
 use super::compare::{Change, compare};
 use super::set::FieldSet;
 use super::types::Type;
 use super::validate::{Duplicates, validate};
+use crate::kind::{Conversion, Unconvertible};
 use crate::names::group_version;
 use crate::object::Object;
 
@@ -15,6 +19,7 @@ pub struct Versions {
     origin: Origin,
     types: Vec<(String, Type)>,
     blank: Object,
+    conversion: Option<Arc<Conversion>>,
 }
 
 /// Where a kind comes from, on which some corners of Kubernetes' behaviour depend.
@@ -29,7 +34,7 @@ pub enum Origin {
 impl Versions {
     /// A kind, so far without versions.
     pub fn new(kind: impl Into<String>, origin: Origin) -> Versions {
-        Versions { kind: kind.into(), origin, types: Vec::new(), blank: Object::default() }
+        Versions { kind: kind.into(), origin, types: Vec::new(), blank: Object::default(), conversion: None }
     }
 
     /// The same with another version, by its `apiVersion`.
@@ -43,6 +48,26 @@ impl Versions {
     pub fn blank(mut self, blank: Object) -> Versions {
         self.blank = blank;
         self
+    }
+
+    /// The same with conversions between the versions. Without any, an object is the same in all of them.
+    pub fn converting(mut self, conversion: Option<Arc<Conversion>>) -> Versions {
+        self.conversion = conversion;
+        self
+    }
+
+    /// An object as a version has it.
+    pub(super) fn convert<'o>(
+        &self,
+        object: &'o Object,
+        version: &str,
+    ) -> Result<Cow<'o, Object>, Unconvertible> {
+        match &self.conversion {
+            Some(conversion) if object.api_version() != version => {
+                conversion.convert(object.clone(), version).map(Cow::Owned)
+            }
+            _ => Ok(Cow::Borrowed(object)),
+        }
     }
 
     pub(super) fn kind(&self) -> &str {
@@ -139,12 +164,16 @@ impl<'a, 'v> Changes<'a, 'v> {
                 let Some(ty) = endpoint.versions.find(endpoint.api_version, version)? else {
                     return Ok(None);
                 };
-                for (object, which) in [(self.old, "old"), (self.new, "new")] {
-                    validate(ty, object, Duplicates::Refused).map_err(|errors| {
-                        ApplyError::Failed(format!("failed to convert {which} object: {errors}"))
-                    })?;
-                }
-                let change = compare(ty, self.old, self.new).without(endpoint.reset(version));
+                let seen = |object: &'v Object, which: &str| {
+                    let failed = |why: &dyn std::fmt::Display| {
+                        ApplyError::Failed(format!("failed to convert {which} object: {why}"))
+                    };
+                    let object = endpoint.versions.convert(object, version).map_err(|why| failed(&why))?;
+                    validate(ty, &object, Duplicates::Refused).map_err(|errors| failed(&errors))?;
+                    Ok::<_, ApplyError>(object)
+                };
+                let (old, new) = (seen(self.old, "old")?, seen(self.new, "new")?);
+                let change = compare(ty, &old, &new).without(endpoint.reset(version));
                 let name = endpoint.versions.types.iter().find(|(known, _)| known == version);
                 self.seen.push((name.map_or("", |(known, _)| known.as_str()), change));
                 self.seen.len() - 1

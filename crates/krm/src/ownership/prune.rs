@@ -3,38 +3,55 @@
 use serde_json::{Map, Value};
 
 use super::element::Element;
+use super::endpoint::Versions;
 use super::fields::{fields_of, with_structs};
 use super::items::element_of;
 use super::set::FieldSet;
 use super::types::{Case, Fields, Items, Shape, Type};
+use crate::kind::Unconvertible;
 use crate::object::Object;
 
 /// What is owned at one version, and the type of that version.
 pub(super) struct Owned<'t> {
+    pub version: &'t str,
     pub ty: &'t Type,
     pub fields: FieldSet,
 }
 
 /// Takes out of `merged` what was applied last time, in `last`, and is owned no longer.
 ///
-/// `owned` is everything anybody owns now, by version, beginning with the version of `last`.
-pub(super) fn prune(last: &Owned<'_>, owned: &[Owned<'_>], merged: &mut Object) {
+/// `owned` is everything anybody owns now, by version, beginning with the version of `last`. An object that can't be
+/// converted without what goes keeps all of it.
+pub(super) fn prune(
+    versions: &Versions,
+    last: &Owned<'_>,
+    owned: &[Owned<'_>],
+    merged: &mut Object,
+) -> Result<(), Unconvertible> {
     let last_fields = with_structs(last.ty, &last.fields);
-    let mut pruned = without(last.ty, merged, &last_fields);
+    let at_last = versions.convert(merged, last.version)?.into_owned();
+    let mut pruned = without(last.ty, &at_last, &last_fields);
     for owned in owned {
         // Back comes what somebody owns.
-        let mut gone = with_structs(owned.ty, &fields_of(owned.ty, merged));
-        gone.subtract(&with_structs(owned.ty, &fields_of(owned.ty, &pruned)));
+        let merged = versions.convert(merged, owned.version)?;
+        let Ok(left) = versions.convert(&pruned, owned.version) else { return Ok(()) };
+        let mut gone = with_structs(owned.ty, &fields_of(owned.ty, &merged));
+        gone.subtract(&with_structs(owned.ty, &fields_of(owned.ty, &left)));
         gone.subtract(&with_structs(owned.ty, &owned.fields));
-        pruned = without(owned.ty, merged, &gone);
+        pruned = without(owned.ty, &merged, &gone);
     }
     // Back comes what was not applied last time: it went only because what holds it did.
-    let mut gone = with_structs(last.ty, &fields_of(last.ty, merged));
-    gone.subtract(&with_structs(last.ty, &fields_of(last.ty, &pruned)));
+    let Ok(left) = versions.convert(&pruned, last.version) else { return Ok(()) };
+    let mut gone = with_structs(last.ty, &fields_of(last.ty, &at_last));
+    gone.subtract(&with_structs(last.ty, &fields_of(last.ty, &left)));
     let gone = gone.intersection(&last_fields);
     if !gone.is_empty() {
-        *merged = without(last.ty, merged, &gone);
+        let left = without(last.ty, &at_last, &gone);
+        if let Ok(left) = versions.convert(&left, merged.api_version()) {
+            *merged = left.into_owned();
+        }
     }
+    Ok(())
 }
 
 /// The object without these fields.

@@ -119,8 +119,12 @@ impl Endpoint<'_> {
                 Err(error) => failure = Some(error),
                 Ok(Some(ty)) => {
                     if !checked.contains(&manager.version) {
-                        if let Err(errors) = validate(ty, live, Duplicates::Refused) {
-                            failure = Some(ApplyError::Failed(errors.to_string()));
+                        let live = self.versions.convert(live, &manager.version);
+                        let faults = live.map_err(|why| why.to_string()).and_then(|live| {
+                            validate(ty, &live, Duplicates::Refused).map_err(|errors| errors.to_string())
+                        });
+                        if let Err(why) = faults {
+                            failure = Some(ApplyError::Failed(why));
                         }
                         checked.push(manager.version.clone());
                     }

@@ -44,16 +44,27 @@ impl Reached {
 /// An object of a kind, after a patch that reached this much of it.
 pub(super) fn written(object: &Value, reached: &Reached, api_version: &str, kind: &str) -> String {
     let mut text = String::new();
-    write(&mut text, object, Some(reached), proto::message_of(api_version, kind));
+    let declared = proto::message_of(api_version, kind).map(Declared::Fields);
+    write(&mut text, object, Some(reached), declared);
     text
 }
 
-fn write(out: &mut String, value: &Value, reached: Option<&Reached>, message: Option<&'static Message>) {
+/// What Go declares of a value: its fields, or the fields of what stands under keys that anybody may choose.
+#[derive(Clone, Copy)]
+enum Declared {
+    Fields(&'static Message),
+    Values(&'static Message),
+}
+
+fn write(out: &mut String, value: &Value, reached: Option<&Reached>, declared: Option<Declared>) {
     let below = |key: &str| reached.and_then(|reached| reached.below.get(key));
-    let message = message.filter(|_| !reached.is_some_and(|reached| reached.made));
+    let declared = declared.filter(|_| !reached.is_some_and(|reached| reached.made));
     match value {
         Value::Object(fields) => {
-            let order = if reached.is_none() { message } else { None };
+            let order = match (declared, reached) {
+                (Some(Declared::Fields(message)), None) => Some(message),
+                _ => None,
+            };
             out.push('{');
             for (at, (key, value)) in ordered(fields, order).enumerate() {
                 if at > 0 {
@@ -61,7 +72,7 @@ fn write(out: &mut String, value: &Value, reached: Option<&Reached>, message: Op
                 }
                 text(out, key);
                 out.push(':');
-                write(out, value, below(key), message.and_then(|message| inside(message, key)));
+                write(out, value, below(key), declared.and_then(|declared| declared.inside(key)));
             }
             out.push('}');
         }
@@ -71,7 +82,7 @@ fn write(out: &mut String, value: &Value, reached: Option<&Reached>, message: Op
                 if at > 0 {
                     out.push(',');
                 }
-                write(out, item, below(&at.to_string()), message);
+                write(out, item, below(&at.to_string()), declared);
             }
             out.push(']');
         }
@@ -92,10 +103,19 @@ fn ordered<'a>(
     first.chain(rest)
 }
 
-fn inside(message: &'static Message, key: &str) -> Option<&'static Message> {
-    match message.fields.iter().find(|field| field.name == key)?.holds {
-        Holds::One(message) | Holds::Many(message) => Some(message),
-        _ => None,
+impl Declared {
+    fn inside(self, key: &str) -> Option<Declared> {
+        let message = match self {
+            Declared::Values(message) => return Some(Declared::Fields(message)),
+            Declared::Fields(message) => message,
+        };
+        Some(match message.fields.iter().find(|field| field.name == key)?.holds {
+            Holds::One(message) | Holds::Many(message) => Declared::Fields(message),
+            Holds::OneByText(message) => Declared::Values(message),
+            Holds::Either(either) => Declared::Fields(either.object.1),
+            Holds::EitherByText(either) => Declared::Values(either.object.1),
+            _ => return None,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::MAGIC;
-use super::message::{Holds, Message};
+use super::message::{Either, Holds, Message, Other};
 use super::messages::{self, LIST_META, STATUS};
 use crate::base64;
 use crate::time::Moment;
@@ -80,7 +80,15 @@ fn put(out: &mut Vec<u8>, number: i32, holds: Holds, value: &Value) {
         (Holds::Int32 | Holds::Int64, Value::Number(count)) => {
             put_number(out, number, count.as_i64().unwrap_or_default());
         }
+        (Holds::Double, Value::Number(float)) => {
+            put_varint(out, (number as u64) << 3 | 1);
+            out.extend(float.as_f64().unwrap_or_default().to_le_bytes());
+        }
         (Holds::Text, Value::String(text)) => put_bytes(out, number, text.as_bytes()),
+        (Holds::Bytes, Value::String(text)) => {
+            put_bytes(out, number, &base64::decode(text).unwrap_or_default());
+        }
+        (Holds::IntOrString, value) => put_bytes(out, number, &int_or_string(value)),
         (Holds::Time | Holds::MicroTime, Value::String(text)) => {
             let mut time = Vec::new();
             if let Ok(moment) = Moment::parse(text) {
@@ -89,11 +97,13 @@ fn put(out: &mut Vec<u8>, number: i32, holds: Holds, value: &Value) {
             }
             put_bytes(out, number, &time);
         }
-        (Holds::Json, value) => {
-            let mut raw = Vec::new();
-            put_bytes(&mut raw, 1, &crate::encode::to_json(value));
-            put_bytes(out, number, &raw);
+        (Holds::Json, value) => put_bytes(out, number, &json(value)),
+        (Holds::Jsons, Value::Array(items)) => {
+            for item in items {
+                put_bytes(out, number, &json(item));
+            }
         }
+        (Holds::WrappedTexts, value) => put_bytes(out, number, &entry(holds, value)),
         (Holds::One(inner), Value::Object(object)) => put_bytes(out, number, &message(inner, object)),
         (Holds::Texts, Value::Array(items)) => {
             for text in items.iter().filter_map(Value::as_str) {
@@ -105,7 +115,15 @@ fn put(out: &mut Vec<u8>, number: i32, holds: Holds, value: &Value) {
                 put_bytes(out, number, &message(inner, item));
             }
         }
-        (Holds::TextByText | Holds::BytesByText | Holds::TextsByText, Value::Object(entries)) => {
+        (Holds::Either(union), value) if !value.is_null() => put_bytes(out, number, &either(union, value)),
+        (
+            Holds::TextByText
+            | Holds::BytesByText
+            | Holds::TextsByText
+            | Holds::OneByText(_)
+            | Holds::EitherByText(_),
+            Value::Object(entries),
+        ) => {
             for (key, value) in entries {
                 put_entry(out, number, key, &entry(holds, value));
             }
@@ -114,10 +132,50 @@ fn put(out: &mut Vec<u8>, number: i32, holds: Holds, value: &Value) {
     }
 }
 
+/// A value that is an object or something else.
+fn either(union: &Either, value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (object, inner) = union.object;
+    match (union.other, value) {
+        ((number, Other::Flag), Value::Bool(allows)) => put_number(&mut out, number, i64::from(*allows)),
+        ((number, other), Value::Object(fields)) => {
+            if matches!(other, Other::Flag) {
+                put_number(&mut out, number, 1);
+            }
+            put_bytes(&mut out, object, &message(inner, fields));
+        }
+        ((number, Other::Texts), texts) => put(&mut out, number, Holds::Texts, texts),
+        ((number, Other::Many), _) => {
+            for item in value.as_array().into_iter().flatten().filter_map(Value::as_object) {
+                put_bytes(&mut out, number, &message(inner, item));
+            }
+        }
+        _ => {}
+    }
+    out
+}
+
+/// JSON in a message of its own.
+fn json(value: &Value) -> Vec<u8> {
+    let mut raw = Vec::new();
+    put_bytes(&mut raw, 1, &crate::encode::to_json(value));
+    raw
+}
+
+fn int_or_string(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_number(&mut out, 1, i64::from(value.is_string()));
+    put_number(&mut out, 2, value.as_i64().unwrap_or_default());
+    put_bytes(&mut out, 3, value.as_str().unwrap_or_default().as_bytes());
+    out
+}
+
 /// The value of an entry of a map.
 fn entry(holds: Holds, value: &Value) -> Vec<u8> {
     match (holds, value) {
         (Holds::BytesByText, Value::String(text)) => base64::decode(text).unwrap_or_default(),
+        (Holds::OneByText(inner), Value::Object(object)) => message(inner, object),
+        (Holds::EitherByText(union), value) => either(union, value),
         (_, Value::String(text)) => text.as_bytes().to_vec(),
         (_, Value::Array(items)) => {
             let mut texts = Vec::new();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::encode::{message as encode, wrapped};
-use super::message::{Holds, Message};
+use super::message::{Either, Holds, Message, Other};
 use super::*;
 use crate::base64;
 
@@ -225,7 +225,7 @@ fn numbers_of_fields_are_unique_and_every_kind_is_found() {
     assert!(messages::find("v1", "Pod").is_none());
 }
 
-const KINDS: [(&str, &str); 20] = [
+const KINDS: [(&str, &str); 30] = [
     ("v1", "DeleteOptions"),
     ("v1", "Namespace"),
     ("v1", "ConfigMap"),
@@ -246,61 +246,55 @@ const KINDS: [(&str, &str); 20] = [
     ("authentication.k8s.io/v1", "TokenReview"),
     ("authentication.k8s.io/v1", "TokenRequest"),
     ("autoscaling/v1", "Scale"),
+    ("v1", "Service"),
+    ("v1", "Endpoints"),
+    ("discovery.k8s.io/v1", "EndpointSlice"),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("meta.k8s.io/v1", "PartialObjectMetadata"),
+    ("v1", "APIVersions"),
+    ("v1", "APIGroupList"),
+    ("v1", "APIGroup"),
+    ("v1", "APIResourceList"),
+    ("apidiscovery.k8s.io/v2", "APIGroupDiscoveryList"),
 ];
 
-fn check(message: &'static Message, seen: &mut Vec<&'static str>) {
-    if seen.contains(&message.name) {
+fn check(message: &'static Message, seen: &mut Vec<&'static Message>) {
+    if seen.iter().any(|other| std::ptr::eq(*other, message)) {
         return;
     }
-    seen.push(message.name);
+    seen.push(message);
     for (at, field) in message.fields.iter().enumerate() {
         let before = &message.fields[..at];
         assert!(
             before.iter().all(|other| other.number != field.number && other.name != field.name),
             "{field:?}"
         );
-        if let Holds::One(inner) | Holds::Many(inner) = field.holds {
-            check(inner, seen);
+        match field.holds {
+            Holds::One(inner) | Holds::Many(inner) | Holds::OneByText(inner) => check(inner, seen),
+            Holds::Either(either) | Holds::EitherByText(either) => {
+                assert_ne!(either.object.0, either.other.0, "{either:?}");
+                check(either.object.1, seen);
+            }
+            _ => {}
         }
     }
 }
 
-/// An object with some of the fields of a message, none of them empty.
-fn object(message: &'static Message) -> BoxedStrategy<Value> {
+/// An object with some of the fields of a message, none of them empty. Schemas stand in one another no deeper than `depth`.
+fn object(message: &'static Message, depth: usize) -> BoxedStrategy<Value> {
+    let depth = if message.name == "JSONSchemaProps" { depth.checked_sub(1) } else { Some(depth) };
+    let Some(depth) = depth else { return Just(json!({"type": "string"})).boxed() };
     let fields = message.fields.iter().map(|field| {
-        let text = || "[a-zé]{1,4}".prop_map(Value::from);
-        let texts = || proptest::collection::vec("[a-z]{0,3}", 1..3).prop_map(Value::from);
-        let by_text = |values: BoxedStrategy<Value>| {
-            proptest::collection::btree_map("[a-z]{1,3}", values, 1..3)
-                .prop_map(|map| Value::Object(map.into_iter().collect()))
-                .boxed()
-        };
         let value = match field.holds {
-            Holds::Text => text().boxed(),
-            Holds::Bool => Just(json!(true)).boxed(),
-            Holds::Int32 => {
-                any::<i32>().prop_filter("not nothing", |n| *n != 0).prop_map(Value::from).boxed()
-            }
-            Holds::Int64 => {
-                any::<i64>().prop_filter("not nothing", |n| *n != 0).prop_map(Value::from).boxed()
-            }
-            Holds::Time => prop::sample::select(&TIMES[..2]).prop_map(|time| json!(time.0)).boxed(),
-            Holds::MicroTime => prop::sample::select(&TIMES[2..]).prop_map(|time| json!(time.0)).boxed(),
-            Holds::Json => Just(json!({"f:a": {".": {}}})).boxed(),
-            Holds::Texts => texts().boxed(),
             Holds::One(inner) => {
                 let kept = field.kept;
-                object(inner).prop_filter("not nothing", move |v| kept || *v != json!({})).boxed()
+                object(inner, depth).prop_filter("not nothing", move |v| kept || *v != json!({})).boxed()
             }
-            Holds::Many(inner) => {
-                proptest::collection::vec(object(inner), 1..3).prop_map(Value::from).boxed()
-            }
-            Holds::TextByText => by_text(text().boxed()),
-            Holds::BytesByText => {
-                let bytes = proptest::collection::vec(any::<u8>(), 0..7);
-                by_text(bytes.prop_map(|bytes| Value::from(base64::encode(&bytes))).boxed())
-            }
-            Holds::TextsByText => by_text(texts().boxed()),
+            Holds::Many(inner) => list_of(object(inner, depth)),
+            Holds::OneByText(inner) => by_text(object(inner, depth)),
+            Holds::Either(union) => either(union, depth),
+            Holds::EitherByText(union) => by_text(either(union, depth)),
+            holds => simple(holds),
         };
         proptest::option::of(value).prop_map(|value| Some((field.name.to_owned(), value?)))
     });
@@ -308,12 +302,71 @@ fn object(message: &'static Message) -> BoxedStrategy<Value> {
     fields.prop_map(|fields| Value::Object(fields.into_iter().flatten().collect())).boxed()
 }
 
+/// A value of a field without a message of its own.
+fn simple(holds: Holds) -> BoxedStrategy<Value> {
+    let text = || "[a-zé]{1,4}".prop_map(Value::from).boxed();
+    let texts = || proptest::collection::vec("[a-z]{0,3}", 1..3).prop_map(Value::from).boxed();
+    let base64 = |least: usize| {
+        proptest::collection::vec(any::<u8>(), least..7)
+            .prop_map(|bytes| Value::from(base64::encode(&bytes)))
+            .boxed()
+    };
+    let json = || {
+        prop::sample::select(vec![
+            json!({"f:a": {".": {}}}),
+            json!([1, 2.5, null]),
+            json!("x"),
+            json!(-7),
+            json!(false),
+        ])
+        .boxed()
+    };
+    match holds {
+        Holds::Text => text(),
+        Holds::Bool => Just(json!(true)).boxed(),
+        Holds::Int32 => any::<i32>().prop_filter("not nothing", |n| *n != 0).prop_map(Value::from).boxed(),
+        Holds::Int64 => any::<i64>().prop_filter("not nothing", |n| *n != 0).prop_map(Value::from).boxed(),
+        Holds::Double => prop::sample::select(vec![json!(0.1), json!(-3), json!(1e300), json!(0)]).boxed(),
+        Holds::Bytes => base64(1),
+        Holds::IntOrString => prop_oneof![text(), any::<i32>().prop_map(Value::from)].boxed(),
+        Holds::Time => prop::sample::select(&TIMES[..2]).prop_map(|time| json!(time.0)).boxed(),
+        Holds::MicroTime => prop::sample::select(&TIMES[2..]).prop_map(|time| json!(time.0)).boxed(),
+        Holds::Json => json(),
+        Holds::Jsons => list_of(json()),
+        Holds::Texts | Holds::WrappedTexts => texts(),
+        Holds::TextByText => by_text(text()),
+        Holds::BytesByText => by_text(base64(0)),
+        Holds::TextsByText => by_text(texts()),
+        other => unreachable!("{other:?} is made of messages"),
+    }
+}
+
+fn either(union: &'static Either, depth: usize) -> BoxedStrategy<Value> {
+    let object = object(union.object.1, depth);
+    let other = match union.other.1 {
+        Other::Flag => any::<bool>().prop_map(Value::from).boxed(),
+        Other::Texts => simple(Holds::Texts),
+        Other::Many => list_of(object.clone()),
+    };
+    prop_oneof![object, other].boxed()
+}
+
+fn list_of(items: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    proptest::collection::vec(items, 1..3).prop_map(Value::from).boxed()
+}
+
+fn by_text(values: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    proptest::collection::btree_map("[a-z]{1,3}", values, 1..3)
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
+        .boxed()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn every_kind_survives_the_way_through_protobuf(
-        objects in KINDS.map(|(api_version, kind)| object(messages::find(api_version, kind).unwrap())).to_vec()
+        objects in KINDS.map(|(api_version, kind)| object(messages::find(api_version, kind).unwrap(), 2)).to_vec()
     ) {
         for ((api_version, kind), mut object) in KINDS.into_iter().zip(objects) {
             let message = messages::find(api_version, kind).unwrap();
@@ -345,6 +398,57 @@ proptest! {
         body[at] = byte;
         let _ = decode(&body);
     }
+}
+
+#[test]
+fn a_schema_without_an_end_is_refused_before_it_is_read() {
+    // `not` of `not` of …: two bytes and a length for each level.
+    let mut schema = Vec::new();
+    for _ in 0..3_000 {
+        let mut outer = vec![0xe2, 0x01];
+        let mut length = schema.len();
+        while length >= 0x80 {
+            outer.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        outer.push(length as u8);
+        outer.append(&mut schema);
+        schema = outer;
+    }
+    let deep = |schema: &[u8]| {
+        let mut raw = schema.to_vec();
+        for field in [0x0a, 0x22, 0x3a, 0x12] {
+            let mut outer = vec![field];
+            let mut length = raw.len();
+            while length >= 0x80 {
+                outer.push(length as u8 | 0x80);
+                length >>= 7;
+            }
+            outer.push(length as u8);
+            outer.append(&mut raw);
+            raw = outer;
+        }
+        decode(&wrapped("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw))
+    };
+    assert!(deep(&schema).unwrap_err().to_string().ends_with("exceeded max depth"));
+    let some = deep(&[0xe2, 0x01, 0x00]).unwrap();
+    let schema = some.at("spec.versions").unwrap()[0]["schema"]["openAPIV3Schema"].clone();
+    assert_eq!(schema, json!({"not": {}}));
+}
+
+#[test]
+fn numbers_that_json_has_not_are_refused() {
+    let maximum = |number: f64| {
+        let schema = [&[0x49][..], &number.to_le_bytes()].concat();
+        let mut raw = schema;
+        for field in [0x0a, 0x22, 0x3a, 0x12] {
+            raw = [&[field, raw.len() as u8][..], &raw].concat();
+        }
+        decode(&wrapped("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw))
+    };
+    assert!(maximum(1.5).is_ok());
+    assert!(maximum(f64::NAN).unwrap_err().to_string().ends_with("json: unsupported value: NaN"));
+    assert!(maximum(f64::NEG_INFINITY).unwrap_err().to_string().ends_with("json: unsupported value: -Inf"));
 }
 
 /// The times that these tests use.

@@ -27,7 +27,14 @@ pub(super) enum Fault {
 fn go_name(field: &str) -> String {
     let (first, rest) = match field {
         "metadata" => return "ObjectMeta".to_owned(),
-        "uid" => return "UID".to_owned(),
+        "uid" | "id" | "url" => return field.to_uppercase(),
+        "jsonPath" => return "JSONPath".to_owned(),
+        "caBundle" => return "CABundle".to_owned(),
+        _ if field.starts_with('$') => return go_name(&field[1..]),
+        _ if field.starts_with("x-kubernetes-") => {
+            let words = field["x-kubernetes-".len()..].split('-').map(go_name);
+            return format!("X{}", words.collect::<String>());
+        }
         _ if field.starts_with("api") => field.split_at(3),
         _ => field.split_at_checked(1).unwrap_or((field, "")),
     };
@@ -73,6 +80,16 @@ impl<'a> Reader<'a> {
     pub(super) fn number(&mut self, field: &'static str, wire_type: u8) -> Result<u64, Fault> {
         match wire_type {
             VARINT => self.varint(),
+            _ => Err(Fault::WrongWireType { field, wire_type }),
+        }
+    }
+
+    pub(super) fn double(&mut self, field: &'static str, wire_type: u8) -> Result<f64, Fault> {
+        match wire_type {
+            FIXED_64 => {
+                let bytes = self.take(8)?.try_into().map_err(|_| Fault::End)?;
+                Ok(f64::from_le_bytes(bytes))
+            }
             _ => Err(Fault::WrongWireType { field, wire_type }),
         }
     }

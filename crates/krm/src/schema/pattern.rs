@@ -1,35 +1,42 @@
 //! Patterns of schemas: written for Go's regular expressions, run by ours.
 
+mod cache;
 mod go_syntax;
+mod weight;
 
 use std::fmt;
+use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-/// How large a compiled pattern may get; generous repetitions of Unicode classes need room.
-const LARGEST: usize = 64 << 20;
+/// About how large a compiled pattern may get, in bytes. Definitions of real projects have patterns for host names with 190
+/// repetitions of Unicode's letters and symbols, about 17 MiB.
+const LARGEST: usize = 24 << 20;
+/// Bytes of the tables that a pattern fills while it runs, for each thread.
+const TABLES: usize = 128 << 10;
 
-/// A pattern in Go's dialect, and what runs it.
+/// A pattern in Go's dialect. It is compiled when it is first used.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    text: String,
-    /// `Err` says why it cannot be run.
-    program: Result<Regex, String>,
+    text: Arc<str>,
+    /// About how many bytes it takes when it is compiled; `Err` says why it can't be.
+    weight: Result<usize, String>,
 }
 
 impl Pattern {
-    /// Compiles a pattern; one that is wrong says so when it is used.
+    /// Reads a pattern; one that is wrong says so when it is used.
     pub fn new(text: &str) -> Pattern {
         Pattern::within(text, LARGEST)
     }
 
-    /// The same, where what it compiles to may not be larger than so many bytes.
+    /// The same, where what it compiles to may not be larger than about so many bytes.
     pub fn within(text: &str, largest: usize) -> Pattern {
-        let program = go_syntax::check(text).and_then(|()| {
-            let built = RegexBuilder::new(&translate(text)).size_limit(largest).build();
-            built.map_err(|_| Fault::new("expression too large", text))
+        let weight = go_syntax::check(text).and_then(|()| {
+            let too_large = || Fault::new("expression too large", text);
+            let expression = regex_syntax::parse(&translate(text)).map_err(|_| too_large())?;
+            Some(weight::of(&expression)).filter(|weight| *weight <= largest).ok_or_else(too_large)
         });
-        Pattern { text: text.to_owned(), program: program.map_err(|fault| fault.to_string()) }
+        Pattern { text: text.into(), weight: weight.map_err(|fault| fault.to_string()) }
     }
 
     /// The pattern as written.
@@ -37,17 +44,36 @@ impl Pattern {
         &self.text
     }
 
-    /// What runs it; `Err` when the pattern itself is wrong, in Go's words.
-    pub fn program(&self) -> Result<&Regex, &str> {
-        self.program.as_ref().map_err(String::as_str)
+    /// About how many bytes it takes when it is compiled; nothing if it can't be.
+    pub fn weight(&self) -> usize {
+        self.weight.as_ref().copied().unwrap_or(0)
+    }
+
+    /// The same, unless the pattern itself is wrong; the error is in Go's words.
+    pub fn checked(self) -> Result<Pattern, String> {
+        match &self.weight {
+            Ok(_) => Ok(self),
+            Err(why) => Err(why.clone()),
+        }
+    }
+
+    /// What runs it, of which one is kept for all who use the pattern; `Err` when the pattern itself is wrong, in Go's words.
+    pub fn program(&self) -> Result<Arc<Regex>, String> {
+        cache::compiled(&self.text, self.weight.clone()?, || self.compile())
+    }
+
+    /// The same for a single use, such as a pattern that was read from an object.
+    pub fn compile(&self) -> Result<Regex, String> {
+        self.weight.clone()?;
+        // The estimate is checked by a limit that it is far from.
+        let mut builder = RegexBuilder::new(&translate(&self.text));
+        let built = builder.size_limit(4 * LARGEST).dfa_size_limit(TABLES).build();
+        built.map_err(|_| Fault::new("expression too large", &self.text).to_string())
     }
 
     /// Whether it is found in `text`; `Err` when the pattern itself is wrong, in Go's words.
-    pub fn matches(&self, text: &str) -> Result<bool, &str> {
-        match &self.program {
-            Ok(program) => Ok(program.is_match(text)),
-            Err(why) => Err(why),
-        }
+    pub fn matches(&self, text: &str) -> Result<bool, String> {
+        Ok(self.program()?.is_match(text))
     }
 }
 
@@ -277,7 +303,7 @@ mod tests {
         for (pattern, why) in cases {
             let pattern = Pattern::new(pattern);
             let said = pattern.program().err();
-            assert_eq!(said, Some(&*format!("error parsing regexp: {why}")), "{}", pattern.text());
+            assert_eq!(said, Some(format!("error parsing regexp: {why}")), "{}", pattern.text());
         }
         let fine =
             ["", "^a+?$", "(?i:a)|b*", "x{1000}", "(x{100}){10}", "(?P<name>a)(?-s).", "[]a^-]", "\\Qa*\\E*"];
@@ -291,5 +317,39 @@ mod tests {
         assert!(Pattern::new("(").matches("(").is_err());
         assert!(Pattern::new("[a").matches("a").is_err());
         assert!(Pattern::new("\\").matches("a").is_err());
+    }
+
+    #[test]
+    fn a_pattern_that_would_get_huge_is_refused_without_compiling_it() {
+        for pattern in [r"^\pL{1000}$", r"^(\pL{30}){30}$", r"^(?:[\p{L}\p{N}]{1,20}\.){1,50}$"] {
+            let said = Pattern::new(pattern).program().err();
+            assert_eq!(said, Some(format!("error parsing regexp: expression too large: `{pattern}`")));
+        }
+        for pattern in [r"^[\p{L}\p{N} ]{1,63}$", "^.{1000}$", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"] {
+            assert!(Pattern::new(pattern).program().is_ok(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_estimated_size_is_near_the_real_one() {
+        let patterns = [
+            r"^[\p{L}\p{N} ]{1,20}$",
+            "^.{500}$",
+            "^[a-z0-9]{200}$",
+            r"\pL+",
+            "(a|b|c){100}",
+            "^(abc){1,300}$",
+            r"\W{60}",
+        ];
+        for text in patterns {
+            let pattern = Pattern::new(text);
+            let fits = |limit: usize| RegexBuilder::new(&translate(text)).size_limit(limit).build().is_ok();
+            assert!(
+                fits(4 * pattern.weight() + (8 << 10)),
+                "{text} takes more than estimated: {}",
+                pattern.weight()
+            );
+            assert!(!fits(pattern.weight() / 16), "{text} takes less than estimated: {}", pattern.weight());
+        }
     }
 }

@@ -110,6 +110,11 @@ impl Column {
         Ok(Column { definition, source: Source::Path(parsed), path: Some(path) })
     }
 
+    /// The JSONPath of its cells; `None` if they are computed.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     /// The column as `additionalPrinterColumns` has it; `None` if its cells are computed.
     pub(super) fn declared(&self) -> Option<Value> {
         let path = self.path.as_deref()?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use apiserver::answer::{self, Answer};
 use apiserver::call::Call;
 use apiserver::handle::body::decode;
-use apiserver::handle::resource::{Watching, not_supported};
+use apiserver::handle::resource::not_supported;
 use apiserver::handle::virtual_resource::{Answering, VirtualResource};
 use apiserver::pipeline::RequestContext;
 use apiserver::request::accept::Accept;
@@ -71,16 +71,10 @@ impl VirtualResource for Answers {
         group == GROUP && RESOURCES.contains(&plural)
     }
 
-    fn answer<'a>(
-        &'a self,
-        known: &'a RequestContext,
-        call: Call,
-        body: Bytes,
-        watching: Watching,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, known: &'a RequestContext, call: Call, body: Bytes) -> Answering<'a> {
         Box::pin(async move {
             if call.kind.names.plural == "activities" {
-                return self.activities(known, call, watching).await;
+                return self.activities(known, call).await;
             }
             self.posted(known, &call, &body).await
         })
@@ -88,19 +82,14 @@ impl VirtualResource for Answers {
 }
 
 impl Answers {
-    async fn activities(
-        &self,
-        known: &RequestContext,
-        call: Call,
-        watching: Watching,
-    ) -> Result<Answer, Status> {
+    async fn activities(&self, known: &RequestContext, call: Call) -> Result<Answer, Status> {
         let is_read = matches!(known.method, http::Method::GET | http::Method::HEAD);
         if !is_read || !call.name.is_empty() {
             let verb = if is_read { "get" } else { "write" };
             return Err(not_supported(&call.kind, verb));
         }
         match known.is_watch() {
-            true => feed::watch(&self.0, known, call, watching).await,
+            true => feed::watch(&self.0, known, call).await,
             false => feed::list(&self.0, known, &call).await,
         }
     }

@@ -17,6 +17,7 @@ use super::filter::AuditFilter;
 use super::query::{Posted, limit_of, token, untoken};
 use super::sight::Sight;
 use super::window::{Window, micros};
+use crate::tenancy::PLANES;
 
 /// As many lines are looked at for one page; where fewer fit, the page is short and the next one goes on from there.
 const LOOKED_AT: usize = 5000;
@@ -180,7 +181,7 @@ fn received(event: &Value) -> Option<u64> {
 fn is_seen(sight: &Sight, event: &Value) -> bool {
     let uri = event["requestURI"].as_str().unwrap_or_default();
     let path = uri.split('?').next().unwrap_or_default();
-    let Ok(Some((plane, route))) = path::parse(path) else { return sight.may_ask(path) };
+    let Ok(Some((plane, route))) = path::parse(path, Some(&PLANES)) else { return sight.may_ask(path) };
     let time = received(event).unwrap_or(0);
     if !sight.reaches(plane.as_str(), time) {
         return false;

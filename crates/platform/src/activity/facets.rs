@@ -163,7 +163,7 @@ fn told_events(activities: &Activities, posted: &Posted<'_>, asked: &Asked, sigh
     let policies = activities.policies.in_force(api);
     let is_any_told = policies.tell_of_events();
     let unread = activities.events.in_window(api, &posted.call.plane, asked.window);
-    let unread = unread.iter().filter(|unread| unread.is_of_inventory || is_any_told);
+    let unread = unread.iter().filter(|unread| unread.is_told_by_kind || is_any_told);
     let happened = unread.filter_map(|unread| events::read_seen(api, sight, unread));
     let told = happened.filter_map(|happened| of_event(api, &policies, &happened));
     told.filter(|activity| asked.fits(activity)).collect()

@@ -7,7 +7,6 @@ use std::time::Duration;
 use apiserver::answer::{self, Answer};
 use apiserver::api::store_failure;
 use apiserver::call::Call;
-use apiserver::handle::resource::Watching;
 use apiserver::keys;
 use apiserver::pipeline::RequestContext;
 use apiserver::request::accept::{Accept, Form, Media};
@@ -142,7 +141,6 @@ pub async fn watch(
     activities: &Arc<Activities>,
     known: &RequestContext,
     call: Call,
-    watching: Watching,
 ) -> Result<Answer, Status> {
     let options = ListOptions::read(&known.query)?;
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
@@ -190,15 +188,10 @@ pub async fn watch(
             let _ = lines.try_send(line);
         }
     }
-    let held = watching.hold.map(|hold| hold());
-    let frames = tokio_stream::StreamExt::map(
-        tokio_stream::wrappers::ReceiverStream::new(read),
-        move |bytes: Bytes| {
-            // It goes when the stream, and with it this, does.
-            let _held = &held;
+    let frames =
+        tokio_stream::StreamExt::map(tokio_stream::wrappers::ReceiverStream::new(read), |bytes: Bytes| {
             Ok(http_body::Frame::data(bytes))
-        },
-    );
+        });
     Ok(answer::stream(200, "application/json", StreamBody::new(frames).boxed_unsync()))
 }
 
@@ -231,8 +224,18 @@ impl Following {
             }
         }
         let mut bookmark = tokio::time::interval_at(tokio::time::Instant::now() + BOOKMARKS, BOOKMARKS);
+        let mut rights = self.call.api.followers().rights.changes();
+        // Whoever lost them while it was opened is not followed either.
+        rights.mark_changed();
         loop {
             let batch = tokio::select! {
+                Ok(()) = rights.changed() => {
+                    if let Err(refused) = self.call.may_watch() {
+                        let _ = lines.send(apiserver::read::watch::error_line(&refused)).await;
+                        return;
+                    }
+                    continue;
+                }
                 batch = watch.next() => batch,
                 () = tokio::time::sleep_until(ends) => return,
                 () = lines.closed() => return,

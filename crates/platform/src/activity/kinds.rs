@@ -1,8 +1,8 @@
 //! The kinds of `activity.miloapis.com`. Policies and jobs are stored; the others are computed on request.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use krm::condition::Finding;
 use krm::field::Path;
 use krm::kind::{History, Kind, Planes, Scope, Subresource, Version};
 use krm::object::Object;
@@ -59,7 +59,6 @@ pub fn all() -> Vec<Kind> {
             policy_preview(),
         ),
         policy(),
-        reindex_job(),
     ]
 }
 
@@ -258,32 +257,24 @@ const VALID: (&str, &str) = ("Valid", "All rules are valid");
 /// Sets the Ready condition: whether all rules of the policy are valid.
 fn say_whether_ready(policy: &mut Object, old: Option<&Object>) {
     let spec = policy.get("spec").cloned().unwrap_or_default();
-    let (status, reason, message) = match Policy::read(&spec, &Path::of("spec")) {
-        Ok(_) => ("True", VALID.0, VALID.1.to_owned()),
+    let ready = match Policy::read(&spec, &Path::of("spec")) {
+        Ok(_) => Finding::holds("Ready", VALID.0, VALID.1),
         Err(errors) => {
             let told: Vec<String> =
                 errors.iter().map(|error| format!("{}: {}", error.field, error.message())).collect();
-            ("False", "ValidationFailed", told.join("; "))
+            Finding::fails("Ready", "ValidationFailed", told.join("; "))
         }
     };
-    let known = old.and_then(|old| old.at("status.conditions")).and_then(Value::as_array);
-    let known = known.and_then(|known| known.first()).filter(|known| known["status"] == status);
+    let before = old.and_then(|old| old.at("status.conditions")).and_then(Value::as_array);
     let now = apiserver::past::moment(now_micros()).to_string();
-    let since = known.and_then(|known| known["lastTransitionTime"].as_str()).map_or(now, str::to_owned);
-    let generation = policy.generation();
-    policy.set(
-        "status",
-        Some(json!({ "observedGeneration": generation, "conditions": [{
-            "type": "Ready", "status": status, "reason": reason, "message": message, "lastTransitionTime": since,
-        }] })),
-    );
+    let ready = ready.after(before.map_or(&[], Vec::as_slice), None, &now);
+    policy.set("status", Some(json!({ "observedGeneration": policy.generation(), "conditions": [ready] })));
 }
 
 /// The status of a valid policy.
 pub fn valid(generation: i64, since: &str) -> Value {
-    json!({ "observedGeneration": generation, "conditions": [{
-        "type": "Ready", "status": "True", "reason": VALID.0, "message": VALID.1, "lastTransitionTime": since,
-    }] })
+    let ready = Finding::holds("Ready", VALID.0, VALID.1).after(&[], None, since);
+    json!({ "observedGeneration": generation, "conditions": [ready] })
 }
 
 fn now_micros() -> u64 {
@@ -302,61 +293,4 @@ fn policy_preview() -> Value {
         "kindLabel": text("Singular display name of the kind."),
         "kindLabelPlural": text("Plural display name of the kind."),
     } })
-}
-
-fn reindex_job() -> Kind {
-    let spec = json!({ "type": "object", "description": "The time range and the policies to reindex.", "required": ["timeRange"], "properties": {
-        "timeRange": { "type": "object", "description": "Time range of the changes to reindex.", "required": ["startTime"], "properties": {
-            "startTime": { "type": "string", "format": "date-time", "description": "Start of the time range, in RFC 3339 format." },
-            "endTime": { "type": "string", "format": "date-time", "description": "End of the time range, in RFC 3339 format. Defaults to the current time." },
-        } },
-        "policySelector": { "type": "object", "description": "Policies to reindex with. Defaults to all.", "properties": {
-            "names": { "type": "array", "description": "Names of the ActivityPolicies to use.", "items": text("Name of an ActivityPolicy.") },
-            "matchLabels": { "type": "object", "description": "Labels that an ActivityPolicy must have.", "additionalProperties": { "type": "string" } },
-        } },
-        "config": { "type": "object", "description": "Settings of the job. Accepted for compatibility; without effect, since activities are computed on request.", "properties": {
-            "batchSize": { "type": "integer", "description": "Number of records in a batch, 100 to 10000.", "minimum": 100, "maximum": 10_000, "default": 1000 },
-            "rateLimit": { "type": "integer", "description": "Maximum number of records per second, 10 to 1000.", "minimum": 10, "maximum": 1000, "default": 100 },
-            "dryRun": { "type": "boolean", "description": "If true, only report what would be done." },
-        } },
-        "ttlSecondsAfterFinished": { "type": "integer", "description": "Number of seconds after which the finished job is deleted. If unset, it is kept.", "minimum": 0, "maximum": 2_147_483_647 },
-    } });
-    let mut made = kind(
-        "ReindexJob",
-        "reindexjobs",
-        "ReindexJob requests that past changes are summarized by the current policies. It succeeds at once, since activities are computed on request.",
-        fields(json!({ "spec": spec })),
-        &["spec"],
-    );
-    made.planes = Planes::Root;
-    made.versions[0].subresources.push(Subresource::Status);
-    made.versions[0].columns = Columns::of_custom_resource(&[
-        column("Phase", "string", ".status.phase", 0),
-        column("Message", "string", ".status.message", 1),
-        column("Age", "date", ".metadata.creationTimestamp", 0),
-    ]);
-    made.lifetime = Some(Arc::new(|job: &Object| {
-        let seconds = job.at("spec.ttlSecondsAfterFinished").and_then(Value::as_u64)?;
-        Some(Duration::from_secs(seconds.max(1)))
-    }));
-    made.prepare.push(Arc::new(|job: &mut Object, old: Option<&Object>, subresource: &str| {
-        if subresource.is_empty() && old.is_none() {
-            say_that_it_is_done(job);
-        }
-    }));
-    made
-}
-
-/// Activities are computed on request, so a job has succeeded when it is created.
-fn say_that_it_is_done(job: &mut Object) {
-    let now = apiserver::past::moment(now_micros()).to_string();
-    let message =
-        "activities are computed with the current policies on every request; nothing has to be reindexed";
-    job.set(
-        "status",
-        Some(json!({
-            "phase": "Succeeded", "message": message, "startedAt": now, "completedAt": now,
-            "conditions": [{ "type": "Ready", "status": "True", "reason": "Succeeded", "message": message, "lastTransitionTime": now }],
-        })),
-    );
 }

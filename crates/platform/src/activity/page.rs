@@ -69,7 +69,7 @@ pub async fn page(
     };
     let is_any_told = policies.tell_of_events();
     events.retain(|event| {
-        (event.is_of_inventory || is_any_told) && told_events.is_none_or(|told| event.place() < told)
+        (event.is_told_by_kind || is_any_told) && told_events.is_none_or(|told| event.place() < told)
     });
     let tell = |event: &Unread| {
         let event = events::read_seen(api, sight, event)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use apiserver::api::Api;
-use apiserver::keys::Parts;
+use apiserver::keys::{self, Parts};
 use krm::kind::Kind;
 use serde_json::json;
 use store::Done;
@@ -124,14 +124,7 @@ impl<'a> Seek<'a> {
 
 /// The parts of a key without the name.
 pub fn parts(shelf: &str) -> Option<Parts<'_>> {
-    let mut parts = shelf.splitn(5, '/');
-    Some(Parts {
-        plane: parts.next()?,
-        group: parts.next()?,
-        plural: parts.next()?,
-        namespace: parts.next()?,
-        name: parts.next()?,
-    })
+    keys::parts_of(shelf)
 }
 
 /// The bits of a uid that the ledger knows; of what is no uid none that fits.

@@ -49,7 +49,7 @@ impl Sight {
         let mut known = self.planes.lock().unwrap_or_else(PoisonError::into_inner);
         let born = *known.entry(plane.to_owned()).or_insert_with(|| {
             let plane = Plane::project(plane);
-            planes::admit(api, &plane, who).ok().and_then(|()| planes::born(api, &plane))
+            planes::admit(api, &plane, who).ok().and_then(|_| planes::born(api, &plane))
         });
         born.is_some_and(|born| time >= born)
     }
@@ -60,7 +60,9 @@ impl Sight {
         if let Some(known) = self.whole.lock().unwrap_or_else(PoisonError::into_inner).get(&of) {
             return *known;
         }
-        let sees = self.may(&Parts { plane, group, plural, namespace, name: "" }, "get");
+        let get = Attributes::resource("get", group, plural).in_namespace(namespace);
+        let rights = &self.api.followers().rights;
+        let sees = rights.extent(&self::plane(plane), &self.who, &get).is_whole();
         self.whole.lock().unwrap_or_else(PoisonError::into_inner).insert(of, sees);
         sees
     }

@@ -13,8 +13,7 @@ use apiserver::catalog::{Catalog, Kinds};
 use apiserver::definitions::{self, GROUP as DEFINITIONS, PLURAL};
 use apiserver::keys::{self, Parts};
 use apiserver::plane::Plane;
-use apiserver::planes::PARENT;
-use krm::kind::Address;
+use krm::kind::{Address, Kind};
 use krm::{Object, Status};
 use serde_json::Value;
 
@@ -90,8 +89,7 @@ impl Iam {
         if !what.is_resource() {
             return None;
         }
-        let catalog = self.kinds.of(plane);
-        let kind = catalog.resource(what.group, what.resource)?;
+        let kind = self.kind_of(plane, who, what)?;
         let index = self.index();
         let place = ResourceLocation {
             plane: plane.as_str(),
@@ -113,6 +111,18 @@ impl Iam {
             }
             _ => Some(ask(&index, &permission, &place)),
         }
+    }
+
+    /// The kind that a request is about: of the plane, or of the project that somebody asks about from the root. Verbs of
+    /// their own, such as `consume`, can be had in a project on kinds that only the root serves.
+    fn kind_of(&self, plane: &Plane, who: &Identity, what: &Attributes<'_>) -> Option<Arc<Kind>> {
+        let of = |plane: &Plane| self.kinds.of(plane).resource(what.group, what.resource).cloned();
+        let in_parent = || match parent(plane, who) {
+            Some((tenancy::PROJECT, name)) => of(&Plane::project(name)),
+            _ => None,
+        };
+        let in_root = || of(&Plane::root()).filter(|kind| kind.custom_verbs.contains(&what.verb));
+        of(plane).or_else(in_parent).or_else(in_root)
     }
 
     /// The uid of the one object that a binding is about.
@@ -139,7 +149,7 @@ fn parent<'a>(plane: &Plane, who: &'a Identity) -> Option<(&'a str, &'a str)> {
         return None;
     }
     let said = |key: &str| who.extra.get(key).and_then(|values| values.first()).map(String::as_str);
-    let [group, kind, name] = PARENT.map(said);
+    let [group, kind, name] = tenancy::PLANES.context.map(said);
     Some((kind?, name?)).filter(|_| group.is_none_or(|group| group == TENANCY))
 }
 
@@ -205,9 +215,9 @@ impl AuthorizerPlugin for Iam {
         standing
     }
 
-    fn changes_standing(&self, parts: &Parts<'_>) -> bool {
+    fn changes_rights(&self, parts: &Parts<'_>) -> bool {
         match parts.group {
-            GROUP => matches!(parts.plural, "users" | "machineaccounts" | former::ACCOUNTS),
+            GROUP => true,
             TENANCY => matches!(parts.plural, "organizationmemberships" | former::MEMBERS),
             _ => false,
         }
@@ -216,6 +226,10 @@ impl AuthorizerPlugin for Iam {
     fn shipped(&self, at: &Address) -> Option<Object> {
         let shipped = self.shipped.get_or_init(|| bootstrap::shipped(&self.kinds));
         shipped.get(at).cloned()
+    }
+
+    fn leaves(&self, parts: &Parts<'_>) -> bool {
+        former::is_recorded(parts)
     }
 
     fn remains(&self, call: &Call, gone: &Object) -> Vec<(store::Key, Object)> {
@@ -271,13 +285,13 @@ impl AuthorizerPlugin for Iam {
         self.index().reaches(plane.as_str(), who, &|group, kind| catalog.kind(group, kind).is_some())
     }
 
-    fn prepare(&self, call: &Call, object: &mut Object) {
+    fn prepare(&self, call: &Call, view: &mut store::View, object: &mut Object) {
         if sign_in::is_about_accounts(call) {
             sign_in::name(self, call, object);
         }
         match sign_in::is_about_keys(call) {
             true => sign_in::complete(self, call, object),
-            false => complete::complete(self, call, object),
+            false => complete::complete(self, call, view, object),
         }
     }
 
@@ -285,11 +299,12 @@ impl AuthorizerPlugin for Iam {
         &self,
         rights: &dyn Authorizer,
         call: &Call,
+        view: &mut store::View,
         old: Option<&Object>,
         new: &Object,
     ) -> Result<(), Status> {
         former::hands_nothing_on(&self.index().directory.former, call, old, new)?;
-        escalation::check(self, rights, call, old, new)
+        escalation::check(self, rights, call, view, (old, new))
     }
 
     fn companions(&self, call: &Call, object: &Object) -> Vec<Object> {

@@ -1,27 +1,24 @@
 //! The IAM controller: writes the status of roles, bindings, users and accounts.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use apiserver::api::Api;
 use apiserver::authn::PublicKey;
-use apiserver::client::Client;
-use apiserver::controllers::queue::Queue;
-use apiserver::controllers::{Controller, Next};
-use apiserver::plane::Plane;
-use apiserver::write::delete::DeleteOptions;
-use apiserver::{encode, keys};
 use krm::Object;
 use krm::condition::Finding;
-use krm::kind::{Address, Kind};
-use krm::status::Status;
+use krm::kind::{Address, Planes};
+use krm::time::Moment;
+use reconcile::context::Context;
+use reconcile::plan::{Deletion, Plan, Write};
+use reconcile::reconciler::{Changed, Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
 use serde_json::{Value, json};
-use store::{Entry, Key};
 
 use super::authorizer::Iam;
 use super::directory::machine_address;
 use super::roles::At;
-use super::{GROUP, complete, machine_keys, selector};
+use super::{GROUP, machine_keys, selector};
 use crate::tenancy::GROUP as TENANCY;
 
 /// After this a key that ends some day is looked at again.
@@ -30,108 +27,111 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Reconciles the kinds of the group.
 pub struct IamController(pub Arc<Iam>);
 
-impl Controller for IamController {
-    const NAME: &'static str = "iam-controller";
+impl IamController {
+    /// Its name.
+    pub const NAME: &'static str = "iam-controller";
+}
 
-    fn map(&self, api: &Api, key: &Key, before: Option<&Entry>, after: Option<&Entry>, queue: &Queue<Key>) {
-        let Some(parts) = keys::parts(key) else { return };
-        let at = At::new(parts.plane, parts.namespace, parts.name);
-        let comes_or_goes = before.is_none() || after.is_none();
-        if comes_or_goes {
-            self.bindings_on(&parts, queue);
+impl Reconciler for IamController {
+    fn name(&self) -> &'static str {
+        IamController::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Sets the status of users, roles, bindings, machine accounts and their keys."
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Groups(vec![GROUP], Planes::Both)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        const STATUS: [&str; 8] = [
+            "groupmemberships/status",
+            "groups/status",
+            "machineaccountkeys/status",
+            "machineaccounts/status",
+            "policybindings/status",
+            "protectedresources/status",
+            "roles/status",
+            "users/status",
+        ];
+        vec![Rule::new(GROUP, &STATUS, &["update"]), Rule::new(GROUP, &["policybindings"], &["delete"])]
+    }
+
+    /// Bindings are about objects of any kind.
+    fn observes(&self) -> Scope {
+        Scope::Everything
+    }
+
+    fn affected(&self, change: &Changed<'_>, queue: &mut dyn FnMut(Target)) {
+        let (plane, at) = (&*change.target.plane, &change.target.at);
+        if change.comes_or_goes() {
+            self.bindings_on(change, queue);
         }
-        if parts.group != GROUP || (!comes_or_goes && is_same_spec(before, after)) {
+        if at.group != GROUP || change.is_status_only {
             return;
         }
-        if after.is_some() {
-            queue.add(key.clone());
-        }
+        let place = At::new(plane, &at.namespace, &at.name);
         let index = self.0.index();
-        match parts.plural {
+        match at.plural.as_str() {
             "roles" => {
-                for role in index.roles.heirs_of(&at) {
+                for role in index.roles.heirs_of(&place) {
                     let bindings =
                         index.policies.giving(&role).map(|(binding, _)| ("policybindings", binding));
                     let all = std::iter::once(("roles", &role)).chain(bindings);
-                    all.filter_map(|(plural, at)| key_at(plural, at)).for_each(|key| queue.add(key));
+                    all.for_each(|(plural, at)| queue(target_at(plural, at)));
                 }
             }
-            "users" | "groups" if comes_or_goes => {
-                let memberships = index.directory.memberships_of(parts.plural, &at);
-                memberships.filter_map(|at| key_at("groupmemberships", at)).for_each(|key| queue.add(key));
+            "users" | "groups" if change.comes_or_goes() => {
+                let memberships = index.directory.memberships_of(&at.plural, &place);
+                memberships.for_each(|at| queue(target_at("groupmemberships", at)));
             }
             _ => {}
         }
-        drop(index);
-        let _ = api;
     }
 
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let client = client.in_plane(&plane);
-        let Some(kind) = client.api().kinds().of(&plane).resource(parts.group, parts.plural).cloned() else {
-            return Ok(Next::Done);
-        };
-        // The index may be a little behind what this controller was told of.
-        client.api().caught_up(client.api().store().latest().version()).await;
-        let Some(object) = client.read(&kind, parts.namespace, parts.name) else { return Ok(Next::Done) };
-        let at = At::new(parts.plane, parts.namespace, parts.name);
-        if parts.plural == "policybindings"
-            && self.is_of_a_tenant_that_has_gone(client.api(), &plane, &object)
-        {
-            return remove(&client, &kind, &object).await;
+    fn plan(&self, target: &Target, object: &Arc<Object>, context: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        let (plural, now) = (target.at.plural.as_str(), context.now());
+        if plural == "policybindings" && is_of_a_tenant_that_has_gone(object, context) {
+            plan.write(Write::Delete(target.clone(), Deletion::default()));
+            return plan;
         }
-        let mut new = object.clone();
-        let finding = self.look(&at, parts.plural, &plane, client.api(), &mut new);
-        finding.tell(&mut new, &client.api().now().to_string());
+        let at = At::new(&target.plane, &target.at.namespace, &target.at.name);
+        let mut new = Object::clone(object);
+        let finding = self.look(&at, plural, context, &mut new);
+        finding.tell(&mut new, &now.to_string());
         // A key runs out without anybody changing it.
-        let next = match left(&object).filter(|left| parts.plural == "machineaccountkeys" && !left.is_zero())
-        {
-            Some(left) => Next::After((left + Duration::from_secs(1)).min(LONGEST_WAIT)),
-            None => Next::Done,
-        };
-        if new.get("status") == object.get("status") {
-            return Ok(next);
+        if let Some(left) = left(object, now).filter(|it| plural == "machineaccountkeys" && !it.is_zero()) {
+            plan.again_after((left + Duration::from_secs(1)).min(LONGEST_WAIT));
         }
-        match client.update_status(new).await {
-            Err(status) if status.code == 404 => Ok(Next::Done),
-            written => written.map(|_| next),
-        }
+        plan.change(&target.plane, object, new);
+        plan
     }
 }
 
 impl IamController {
     /// Those bindings that are about an object look whether it is there.
-    fn bindings_on(&self, parts: &keys::Parts<'_>, queue: &Queue<Key>) {
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let catalog = self.0.kinds().of(&plane);
-        let Some(kind) = catalog.resource(parts.group, parts.plural) else { return };
+    fn bindings_on(&self, change: &Changed<'_>, queue: &mut dyn FnMut(Target)) {
+        let (plane, at) = (&*change.target.plane, &change.target.at);
+        let Some(kind) = change.world.kinds(plane).resource(&at.group, &at.plural) else { return };
         let place = selector::ResourceLocation {
-            plane: parts.plane,
-            group: parts.group,
+            plane,
+            group: &at.group,
             kind: &kind.names.kind,
-            namespace: parts.namespace,
-            name: parts.name,
+            namespace: &at.namespace,
+            name: &at.name,
         };
         let selector = selector::object(&place);
         let index = self.0.index();
-        let about = index.policies.about(&selector);
-        about.filter_map(|at| key_at("policybindings", at)).for_each(|key| queue.add(key));
+        index.policies.about(&selector).for_each(|at| queue(target_at("policybindings", at)));
     }
 
-    fn is_of_a_tenant_that_has_gone(&self, api: &Api, plane: &Plane, binding: &Object) -> bool {
-        let Some(reference) = binding.at("spec.resourceSelector.resourceRef") else { return false };
-        let of_tenancy = reference.get("apiGroup").and_then(Value::as_str) == Some(TENANCY);
-        of_tenancy
-            && complete::uid_of(api, plane, reference).as_deref()
-                != reference.get("uid").and_then(Value::as_str)
-    }
-
-    fn look(&self, at: &At, plural: &str, plane: &Plane, api: &Api, object: &mut Object) -> Finding {
+    fn look(&self, at: &At, plural: &str, context: &Context<'_>, object: &mut Object) -> Finding {
         match plural {
             "roles" => self.role(at, object),
-            "policybindings" => self.binding(at, plane, api, object),
+            "policybindings" => self.binding(at, context, object),
             "groupmemberships" => self.membership(object),
             "machineaccounts" => {
                 let state = object.at("spec.state").cloned().unwrap_or_else(|| json!("Active"));
@@ -148,7 +148,7 @@ impl IamController {
                     false => ready("Machine account can authenticate with its keys"),
                 }
             }
-            "machineaccountkeys" => self.key(at, object),
+            "machineaccountkeys" => self.key(at, object, context.now()),
             "users" => ready("User is registered"),
             _ => ready("Reconciled"),
         }
@@ -181,15 +181,26 @@ impl IamController {
         }
     }
 
-    fn binding(&self, at: &At, plane: &Plane, api: &Api, object: &mut Object) -> Finding {
+    fn binding(&self, at: &At, context: &Context<'_>, object: &mut Object) -> Finding {
         put(object, "observedGeneration", object.generation().into());
         let role = at.role(object.at("spec.roleRef").unwrap_or(&Value::Null));
         if self.0.index().effective(&role, &at.plane).is_none() {
             return Finding::fails("Ready", "RoleNotFound", format!("Role {role} does not exist"));
         }
+        if let Some(selected) = object.at("spec.resourceSelector.resourceKind")
+            && !is_served(selected, context)
+        {
+            let text = |field: &str| selected.get(field).and_then(Value::as_str).unwrap_or_default();
+            let why = format!(
+                "No kind {:?} of group {:?} is served, so nothing is granted; a binding is about one kind",
+                text("kind"),
+                text("apiGroup")
+            );
+            return Finding::fails("Ready", "ResourceKindNotFound", why);
+        }
         if let Some(reference) = object.at("spec.resourceSelector.resourceRef")
-            && complete::uid_of(api, plane, reference).as_deref()
-                != reference.get("uid").and_then(Value::as_str)
+            && uid_of(reference, context)
+                .is_none_or(|uid| Some(uid.as_str()) != reference.get("uid").and_then(Value::as_str))
         {
             return Finding::fails(
                 "Ready",
@@ -200,7 +211,7 @@ impl IamController {
         ready("Role is granted")
     }
 
-    fn key(&self, at: &At, object: &mut Object) -> Finding {
+    fn key(&self, at: &At, object: &mut Object, now: Moment) -> Finding {
         let text = |path: &str| object.at(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let Ok(key) = PublicKey::from_pem(&text("spec.publicKey")) else {
             return Finding::fails(
@@ -218,7 +229,7 @@ impl IamController {
             );
             return Finding::fails("Ready", "MachineAccountNotFound", why);
         }
-        match left(object).is_some_and(|left| left.is_zero()) {
+        match left(object, now).is_some_and(|left| left.is_zero()) {
             true => Finding::fails("Ready", "Expired", "Key has expired; create another MachineAccountKey"),
             false => ready("Tokens signed with the key are accepted"),
         }
@@ -242,9 +253,43 @@ impl IamController {
     }
 }
 
+/// Whether a binding is about an organization or a project that is gone.
+fn is_of_a_tenant_that_has_gone(binding: &Object, context: &Context<'_>) -> bool {
+    let Some(reference) = binding.at("spec.resourceSelector.resourceRef") else { return false };
+    let of_tenancy = reference.get("apiGroup").and_then(Value::as_str) == Some(TENANCY);
+    of_tenancy && uid_of(reference, context).as_deref() != reference.get("uid").and_then(Value::as_str)
+}
+
+/// Whether a kind is served in the plane or, for a binding in the root, in projects.
+fn is_served(selected: &Value, context: &Context<'_>) -> bool {
+    let text = |field: &str| selected.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (group, kind) = (text("apiGroup"), text("kind"));
+    context.kind(group, kind).is_some()
+        || (context.plane().is_empty() && context.world().kinds("-").kind(group, kind).is_some())
+}
+
+/// The uid of the object that a reference names by group, kind, namespace and name.
+fn uid_of(reference: &Value, context: &Context<'_>) -> Option<String> {
+    let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or_default();
+    let kind = context.kind(text("apiGroup"), text("kind"))?;
+    let at = Address {
+        group: kind.group.clone(),
+        plural: kind.names.plural.clone(),
+        namespace: if kind.is_namespaced() { text("namespace").to_owned() } else { String::new() },
+        name: text("name").to_owned(),
+    };
+    // Whether it is there is shown by `affected`: a binding about a large fleet does not look again at every change of it.
+    Some(context.world().metadata(&Target::new(context.plane(), at))?.uid().to_owned())
+}
+
 /// Time until a key expires; none if it does not expire.
-fn left(key: &Object) -> Option<Duration> {
-    Some(machine_keys::expiry(key)?.duration_since(SystemTime::now()).unwrap_or_default())
+fn left(key: &Object, now: Moment) -> Option<Duration> {
+    Some(machine_keys::expiry(key)?.duration_since(time_of(now)).unwrap_or_default())
+}
+
+fn time_of(now: Moment) -> std::time::SystemTime {
+    let seconds = u64::try_from(now.seconds).unwrap_or_default();
+    std::time::SystemTime::UNIX_EPOCH + Duration::new(seconds, now.nanoseconds)
 }
 
 fn ready(message: &str) -> Finding {
@@ -257,28 +302,12 @@ fn put(object: &mut Object, field: &str, value: Value) {
     object.set("status", Some(status.into()));
 }
 
-async fn remove(client: &Client, kind: &Arc<Kind>, object: &Object) -> Result<Next, Status> {
-    match client.delete(kind, object.namespace(), object.name(), &DeleteOptions::default()).await {
-        Err(status) if status.code == 404 => Ok(Next::Done),
-        other => other.map(|()| Next::Done),
-    }
-}
-
-fn key_at(plural: &str, at: &At) -> Option<Key> {
-    let plane = if at.plane.is_empty() { Plane::root() } else { Plane::project(&at.plane) };
+fn target_at(plural: &str, at: &At) -> Target {
     let address = Address {
         group: GROUP.to_owned(),
         plural: plural.to_owned(),
         namespace: at.namespace.to_string(),
         name: at.name.to_string(),
     };
-    keys::object(&plane, &address).ok()
-}
-
-fn is_same_spec(before: Option<&Entry>, after: Option<&Entry>) -> bool {
-    let read = |entry: Option<&Entry>| entry.and_then(|entry| encode::read(entry.bytes()).ok());
-    match (read(before), read(after)) {
-        (Some(before), Some(after)) => before.get("spec") == after.get("spec") && before.uid() == after.uid(),
-        _ => false,
-    }
+    Target::new(&*at.plane, address)
 }

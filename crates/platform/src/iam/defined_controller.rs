@@ -3,21 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use apiserver::api::Api;
-use apiserver::client::Client;
-use apiserver::controllers::queue::Queue;
-use apiserver::controllers::{Controller, Next};
 use apiserver::definitions::{GROUP as DEFINITIONS, PLURAL};
-use apiserver::plane::Plane;
-use apiserver::write::delete::DeleteOptions;
-use apiserver::{encode, keys};
 use krm::Object;
-use krm::kind::{Kind, Origin};
-use krm::status::Status;
+use krm::kind::{Kind, Origin, Planes, QueryContext};
+use reconcile::context::Context;
+use reconcile::plan::{Deletion, Plan, Write};
+use reconcile::reconciler::{Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
 use serde_json::Value;
-use store::{Entry, Key};
 
-use super::authorizer::Iam;
 use super::roles::SYSTEM_NAMESPACE;
 use super::{GROUP, shipped};
 
@@ -25,29 +20,52 @@ use super::{GROUP, shipped};
 const MADE_FOR: &str = "iam.miloapis.com/made-for";
 
 /// Reconciles the objects created for custom resources.
-pub struct DefinedController(pub Arc<Iam>);
+pub struct DefinedController;
 
-impl Controller for DefinedController {
-    const NAME: &'static str = "iam-definitions-controller";
+impl DefinedController {
+    /// Its name.
+    pub const NAME: &'static str = "iam-definitions-controller";
+}
 
-    fn map(&self, _: &Api, key: &Key, _: Option<&Entry>, _: Option<&Entry>, queue: &Queue<Key>) {
-        if keys::parts(key).is_some_and(|parts| parts.group == DEFINITIONS && parts.plural == PLURAL) {
-            queue.add(key.clone());
-        }
+impl Reconciler for DefinedController {
+    fn name(&self) -> &'static str {
+        DefinedController::NAME
     }
 
-    async fn reconcile(&self, client: &Client, key: &Key) -> Result<Next, Status> {
-        let Some(parts) = keys::parts(key) else { return Ok(Next::Done) };
-        let plane = if parts.plane.is_empty() { Plane::root() } else { Plane::project(parts.plane) };
-        let client = client.in_plane(&plane);
-        let api = client.api().clone();
-        api.caught_up(api.store().latest().version()).await;
-        if apiserver::planes::takes_content(&api, &plane).is_err() {
-            return Ok(Next::Done);
+    fn description(&self) -> &'static str {
+        "Maintains roles and ProtectedResources for kinds that users define."
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::resource(DEFINITIONS, PLURAL, Planes::Both)
+    }
+
+    /// A kind is served once its definition says so in its status.
+    fn depends_on(&self) -> reconcile::reconciler::DependsOn {
+        reconcile::reconciler::DependsOn::Everything
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![
+            Rule::new(GROUP, &["protectedresources"], &["patch", "delete"]),
+            // The roles of a kind grant what is done with it, which this controller itself does not do.
+            Rule::new(GROUP, &["roles"], &["patch", "delete", "escalate"]),
+            Rule::new("", &["namespaces"], &["create"]),
+        ]
+    }
+
+    fn plan(&self, target: &Target, _: &Arc<Object>, context: &Context<'_>) -> Plan {
+        self.plan_absent(target, context)
+    }
+
+    /// What is made for a definition goes with it.
+    fn plan_absent(&self, target: &Target, context: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        if !takes_content(target, context) {
+            return plan;
         }
-        let group = parts.name.split_once('.').map_or("", |(_, group)| group);
-        let catalog = api.kinds().of(&plane);
-        let all: Vec<Arc<Kind>> = catalog.group(group).cloned().collect();
+        let group = target.at.name.split_once('.').map_or("", |(_, group)| group);
+        let all: Vec<Arc<Kind>> = context.kinds().into_iter().filter(|kind| kind.group == group).collect();
         let defined: Vec<&Kind> =
             all.iter().map(|kind| &**kind).filter(|kind| kind.origin != Origin::BuiltIn).collect();
         let mut wanted: Vec<Object> = Vec::new();
@@ -59,67 +77,66 @@ impl Controller for DefinedController {
         if !defined.is_empty() && defined.len() == all.len() {
             wanted.extend(shipped::roles_of(group, &defined).into_iter().map(|role| made_for(role, group)));
         }
-        if !wanted.is_empty() && !plane.is_root() {
-            self.furnish(&client).await?;
+        if !wanted.is_empty() && !target.plane.is_empty() {
+            plan.writes.extend(furnish(target, context));
         }
         for object in &wanted {
-            let existing = client.get_like(object).await;
+            let plural = if object.kind() == "Role" { "roles" } else { "protectedresources" };
+            let existing = context.here().get(&address(plural, object));
             if existing.is_none_or(|existing| existing.get("spec") != object.get("spec")) {
-                client.apply(object.clone()).await?;
+                plan.write(Write::Apply(target.plane.clone(), object.clone()));
             }
         }
-        self.sweep(&client, &plane, group, &wanted).await?;
-        Ok(Next::Done)
+        sweep(target, context, group, &wanted, &mut plan);
+        plan
     }
 }
 
-impl DefinedController {
-    /// Roles of the system are in its namespace, in a project too.
-    async fn furnish(&self, client: &Client) -> Result<(), Status> {
-        let mut namespace = Object::new("v1", "Namespace");
-        namespace.set_meta("name", Some(SYSTEM_NAMESPACE.into()));
-        if client.get_like(&namespace).await.is_some() {
-            return Ok(());
-        }
-        match client.create(namespace).await {
-            Err(status) if status.code == 409 => Ok(()),
-            made => made.map(|_| ()),
-        }
+/// Whether the plane of the definition exists and is not being deleted.
+fn takes_content(target: &Target, context: &Context<'_>) -> bool {
+    if target.plane.is_empty() {
+        return true;
     }
+    let project = crate::tenancy::project_address(&target.plane);
+    context.metadata(&Target::new("", project)).is_some_and(|project| !project.is_deleting())
+}
 
-    /// Removes what was made for kinds of the group that are no longer there.
-    async fn sweep(
-        &self,
-        client: &Client,
-        plane: &Plane,
-        group: &str,
-        wanted: &[Object],
-    ) -> Result<(), Status> {
-        let kept: BTreeSet<(&str, &str)> =
-            wanted.iter().map(|object| (object.kind(), object.name())).collect();
-        let catalog = client.api().kinds().of(plane);
-        for plural in ["protectedresources", "roles"] {
-            let Some(kind) = catalog.resource(GROUP, plural) else { continue };
-            let prefix = keys::of_kind(plane, GROUP, plural);
-            let snapshot = client.api().store().latest();
-            let stale: Vec<(String, String)> = snapshot
-                .list(prefix.as_bytes())
-                .filter_map(|(_, entry)| encode::read(entry.bytes()).ok())
-                .filter(|object| {
-                    let of = object.annotation(MADE_FOR).unwrap_or_default();
-                    (of == group || of.split_once('.').is_some_and(|(_, of)| of == group))
-                        && !kept.contains(&(object.kind(), object.name()))
-                })
-                .map(|object| (object.namespace().to_owned(), object.name().to_owned()))
-                .collect();
-            for (namespace, name) in stale {
-                match client.delete(kind, &namespace, &name, &DeleteOptions::default()).await {
-                    Err(status) if status.code != 404 => return Err(status),
-                    _ => {}
-                }
+/// Roles of the system are in its namespace, in a project too.
+fn furnish(target: &Target, context: &Context<'_>) -> Option<Write> {
+    let mut namespace = Object::new("v1", "Namespace");
+    namespace.set_meta("name", Some(SYSTEM_NAMESPACE.into()));
+    let at = krm::kind::Address {
+        group: String::new(),
+        plural: "namespaces".to_owned(),
+        namespace: String::new(),
+        name: SYSTEM_NAMESPACE.to_owned(),
+    };
+    let is_there = context.metadata(&Target::new(target.plane.clone(), at)).is_some();
+    (!is_there).then(|| Write::Create(target.plane.clone(), namespace))
+}
+
+/// Removes what was made for kinds of the group that are no longer there.
+fn sweep(target: &Target, context: &Context<'_>, group: &str, wanted: &[Object], plan: &mut Plan) {
+    let kept: BTreeSet<(&str, &str)> = wanted.iter().map(|object| (object.kind(), object.name())).collect();
+    for plural in ["protectedresources", "roles"] {
+        for made in context.world().of_kind(&target.plane, GROUP, plural) {
+            let Some(object) = context.listed(&made) else { continue };
+            let kind = if plural == "roles" { "Role" } else { "ProtectedResource" };
+            let of = object.annotation(MADE_FOR).unwrap_or_default();
+            let is_of_group = of == group || of.split_once('.').is_some_and(|(_, of)| of == group);
+            if is_of_group && !kept.contains(&(kind, object.name())) {
+                plan.independent.push(Write::Delete(made, Deletion::default()));
             }
         }
-        Ok(())
+    }
+}
+
+fn address(plural: &str, object: &Object) -> krm::kind::Address {
+    krm::kind::Address {
+        group: GROUP.to_owned(),
+        plural: plural.to_owned(),
+        namespace: object.namespace().to_owned(),
+        name: object.name().to_owned(),
     }
 }
 

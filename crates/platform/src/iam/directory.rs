@@ -15,7 +15,7 @@ use super::roles::At;
 /// The group of everybody who has proved who they are.
 const EVERYBODY: &str = "system:authenticated-users";
 /// What the names of namespaces begin with that belong to an organization.
-const ORGANIZATION_NAMESPACE: &str = "organization-";
+pub const ORGANIZATION_NAMESPACE: &str = "organization-";
 /// What the addresses of machine accounts end with.
 pub const MACHINE_SUFFIX: &str = "machineaccounts.groundplane.dev";
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::GROUP;
 use super::authorizer::Iam;
-use super::complete::{subject_uid, uid_of};
+use super::complete::{new_subject, subject_uid, uid_of};
 use super::directory::{by_uid, organization_of_namespace};
 use super::permission::Permission;
 use super::policies::Binding;
@@ -29,8 +29,8 @@ pub fn check(
     iam: &Iam,
     rights: &dyn Authorizer,
     call: &Call,
-    old: Option<&Object>,
-    new: &Object,
+    view: &mut store::View,
+    (old, new): (Option<&Object>, &Object),
 ) -> Result<(), Status> {
     if !call.subresource.is_empty() || old.is_some_and(|old| old.get("spec") == new.get("spec")) {
         return Ok(());
@@ -39,7 +39,10 @@ pub fn check(
     let at = At::new(call.plane.as_str(), &call.namespace, new.name());
     match (call.kind.group.as_str(), call.kind.names.plural.as_str()) {
         (GROUP, "roles") => writer.role(&at, new),
-        (GROUP, "policybindings") => writer.binding(&at, new),
+        (GROUP, "policybindings") => {
+            writer.subjects_are_who_they_are_called(view, new)?;
+            writer.binding(&at, new)
+        }
         (GROUP, "groupmemberships") => writer.membership(new),
         (GROUP, "users") => writer.user(old, new),
         (GROUP, "machineaccountkeys") => writer.machine_key(new),
@@ -76,7 +79,6 @@ impl Writer<'_> {
     }
 
     fn binding(&self, at: &At, new: &Object) -> Result<(), Status> {
-        self.subjects_are_who_they_are_called(new)?;
         self.refers_within(at, new.at("spec.roleRef"))?;
         self.selects_within(at, new)?;
         let Some(binding) = Binding::read(at, new) else { return Ok(()) };
@@ -313,14 +315,15 @@ impl Writer<'_> {
     }
 
     /// A uid that is given is that of the one who is named.
-    fn subjects_are_who_they_are_called(&self, new: &Object) -> Result<(), Status> {
+    fn subjects_are_who_they_are_called(&self, view: &mut store::View, new: &Object) -> Result<(), Status> {
         let subjects = new.at("spec.subjects").and_then(Value::as_array);
         for (at, subject) in subjects.into_iter().flatten().enumerate() {
             let text = |field: &str| subject.get(field).and_then(Value::as_str).unwrap_or_default();
             if text("kind") == "Group" && text("name").starts_with("system:") {
                 continue;
             }
-            let is = subject_uid(self.iam, self.call, subject);
+            let is =
+                subject_uid(self.iam, self.call, subject).or_else(|| new_subject(self.call, view, subject));
             if !text("uid").is_empty() && is.as_deref() != Some(text("uid")) {
                 let why = match is {
                     Some(_) => format!(

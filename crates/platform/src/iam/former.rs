@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use apiserver::authz::RBAC_GROUP;
 use apiserver::call::Call;
-use apiserver::keys;
+use apiserver::keys::{self, Parts};
 use apiserver::plane::Plane;
 use krm::Object;
 use krm::kind::Address;
@@ -89,6 +89,15 @@ impl Former {
     /// When a user left an organization last, in microseconds since 1970; zero for one who never did.
     pub fn left_at(&self, organization: &str, uid: &str) -> u64 {
         self.members.get(&(organization.into(), uid.into())).copied().unwrap_or(0)
+    }
+}
+
+/// Whether something is kept of an object when it goes.
+pub fn is_recorded(parts: &Parts<'_>) -> bool {
+    match parts.group {
+        GROUP => matches!(parts.plural, "users" | "machineaccounts"),
+        TENANCY => parts.plural == "organizationmemberships",
+        _ => false,
     }
 }
 

@@ -8,7 +8,9 @@ use apiserver::authz::Only;
 use krm::Object;
 
 use super::defined::{Defined, own_role};
-use super::directory::{Directory, namespace_of_organization, organization_of_namespace};
+use super::directory::{
+    Directory, ORGANIZATION_NAMESPACE, namespace_of_organization, organization_of_namespace,
+};
 use super::former;
 use super::machine_keys::MachineKeys;
 use super::permission::Permission;
@@ -196,6 +198,16 @@ impl Index {
             }
             if !place.plane.is_empty() {
                 continue;
+            }
+            // A grant on every organization is one on the namespaces of all of them, whatever their names are. Projects have
+            // been found by then.
+            let every = grants.get(selector::everywhere(TENANCY, ORGANIZATION).as_str());
+            if every.is_some_and(&gives) && (place.group, place.kind) != (TENANCY, PROJECT) {
+                let all = match (place.group, place.kind) {
+                    ("", "Namespace") => &mut only.names_beginning,
+                    _ => &mut only.namespaces_beginning,
+                };
+                all.insert(ORGANIZATION_NAMESPACE.into());
             }
             // What is in an organization: its projects, its namespace, and all that is in that.
             for (_, name) in

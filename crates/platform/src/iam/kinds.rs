@@ -23,11 +23,10 @@ pub use role::{LaunchStage, Role, RoleReference, RoleSpec};
 pub use user::{User, UserSpec};
 
 use krm::Object;
-use krm::condition::Condition;
+use krm::condition::{Condition, Pending};
 use krm::kind::{Declaration, Kind, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// API group of these kinds.
 pub const GROUP: &str = "iam.miloapis.com";
@@ -70,16 +69,8 @@ pub struct UserReference {
 
 /// The status of a new object until a controller has processed it.
 pub(crate) fn pending(object: &mut Object, old: Option<&Object>) {
-    if old.is_none() || object.get("status").is_none_or(Value::is_null) {
-        let unknown = json!({
-            "type": "Ready",
-            "status": "Unknown",
-            "reason": "Unknown",
-            "message": "Waiting for control plane to reconcile",
-            "lastTransitionTime": "1970-01-01T00:00:00Z",
-        });
-        object.set("status", Some(json!({ "conditions": [unknown] })));
-    }
+    let message = "Waiting for control plane to reconcile";
+    Pending { status: "Unknown", reason: "Unknown", message }.begin(object, old);
 }
 
 /// Adds the column with the status of the Ready condition.

@@ -66,7 +66,7 @@ pub fn protected_resource(kind: &Kind) -> Object {
         "kind": kind.names.kind,
         "singular": kind.names.singular,
         "plural": kind.names.plural,
-        "permissions": VERBS.into_iter().filter(|verb| kind.takes(verb)).chain(reveals(kind)).collect::<Vec<_>>(),
+        "permissions": VERBS.into_iter().filter(|verb| kind.takes(verb)).chain(reveals(kind)).chain(kind.custom_verbs.iter().copied()).collect::<Vec<_>>(),
     });
     let parents = parents(kind);
     if !parents.is_empty() {
@@ -115,6 +115,7 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
         };
         reads.extend(taken(READ));
         edit.extend(reveals(kind).map(&may));
+        edit.extend(kind.custom_verbs.iter().map(|verb| may(verb)));
         let writes = match Disclosure::of(kind) {
             Disclosure::Admins => &mut admin,
             Disclosure::Everybody if is_question(kind) => &mut view,
@@ -190,13 +191,14 @@ fn is_question(kind: &Kind) -> bool {
 
 fn role(group: &str, kind: &str, does: &str, permissions: BTreeSet<String>, inherits: Vec<String>) -> Object {
     let service_name = service(group);
-    let short = match service_name {
-        "graph.inventory.miloapis.com" => "inventory-graph",
-        name => name.split('.').next().unwrap_or(name),
+    // A group below another one is called after both: inventory-graph for graph.inventory.
+    let short = match service_name.strip_suffix(".miloapis.com") {
+        Some(own) => own.split('.').rev().collect::<Vec<_>>().join("-"),
+        None => service_name.split('.').next().unwrap_or(service_name).to_owned(),
     };
     let labels = BTreeMap::from([
         (format!("{service_name}/role-type"), kind.to_owned()),
-        (format!("{service_name}/service"), short.to_owned()),
+        (format!("{service_name}/service"), short),
     ]);
     let mut title = kind.to_owned();
     title[..1].make_ascii_uppercase();

@@ -173,7 +173,99 @@ fn plainly(roles: &BTreeMap<usize, (Vec<usize>, Vec<usize>)>, start: usize) -> V
     found
 }
 
+/// What somebody may be bound on.
+fn selectors() -> Vec<Value> {
+    let tenancy = "resourcemanager.miloapis.com";
+    let one = |group: &str, kind: &str, namespace: &str, name: &str| json!({ "resourceRef": { "apiGroup": group, "kind": kind, "namespace": namespace, "name": name, "uid": "u" } });
+    let every = |group: &str, kind: &str| json!({ "resourceKind": { "apiGroup": group, "kind": kind } });
+    vec![
+        one(RACK.group, "Rack", "", "r1"),
+        one(RACK.group, "Rack", "", "r2"),
+        one("", "ConfigMap", "default", "m1"),
+        one("", "ConfigMap", "organization-acme", "m2"),
+        one(tenancy, "Project", "", "web"),
+        one(tenancy, "Organization", "", "acme"),
+        every(RACK.group, "Rack"),
+        every("", "ConfigMap"),
+        every(tenancy, "Project"),
+        every(tenancy, "Organization"),
+    ]
+}
+
+/// A kind in a plane and a namespace, the permission to read it, and names in it.
+type Collection = (ResourceLocation<'static>, &'static str, [&'static str; 3]);
+
+fn collections() -> Vec<Collection> {
+    let map = ResourceLocation { group: "", kind: "ConfigMap", ..ResourceLocation::default() };
+    let project = ResourceLocation {
+        group: "resourcemanager.miloapis.com",
+        kind: "Project",
+        ..ResourceLocation::default()
+    };
+    let mut all = vec![
+        (RACK, "inventory.miloapis.com/racks.get", ["r1", "r2", "r3"]),
+        (ResourceLocation { plane: "web", ..RACK }, "inventory.miloapis.com/racks.get", ["r1", "r2", "r3"]),
+        (project, "resourcemanager.miloapis.com/projects.get", ["web", "shop", "none"]),
+        (
+            ResourceLocation { group: "", kind: "Namespace", ..ResourceLocation::default() },
+            "core.miloapis.com/namespaces.get",
+            ["organization-acme", "organization-beta", "default"],
+        ),
+    ];
+    for (plane, namespace) in [
+        ("", "default"),
+        ("", "organization-acme"),
+        ("", "organization-beta"),
+        ("web", "default"),
+        ("shop", "default"),
+    ] {
+        let of = ResourceLocation { plane, namespace, ..map };
+        all.push((of, "core.miloapis.com/configmaps.get", ["m1", "m2", "m3"]));
+    }
+    all
+}
+
 proptest! {
+    #[test]
+    fn what_is_granted_on_a_collection_is_what_is_granted_on_each_object_of_it(
+        bound in prop::collection::vec((0_usize..10, any::<bool>()), 0..6)
+    ) {
+        let mut index = Index::default();
+        tenants(&mut index);
+        user(&mut index, "ann");
+        let reads = ["inventory.miloapis.com/racks.get", "core.miloapis.com/configmaps.get",
+            "resourcemanager.miloapis.com/projects.get", "core.miloapis.com/namespaces.get"];
+        role(&mut index, "reader", &reads, &[]);
+        role(&mut index, "writer", &["inventory.miloapis.com/racks.create"], &[]);
+        for (number, (selector, is_reader)) in bound.into_iter().enumerate() {
+            let role = if is_reader { "reader" } else { "writer" };
+            bind(&mut index, &format!("b{number}"), role, "ann", selectors()[selector].clone());
+        }
+        let who = Identity::new("ann", &["system:authenticated"]);
+        for (of, text, names) in collections() {
+            let permission = Permission::parse(text).unwrap();
+            let of = ResourceLocation { name: "", ..of };
+            let is_whole = index.grant(of.plane, &who, &permission, &of).is_some();
+            let some = index.some_of(&who, &permission, &of);
+            for name in names {
+                let of_one = is_whole || some.has(of.namespace, name);
+                prop_assert_eq!(of_one, may(&index, "ann", text, &ResourceLocation { name, ..of }), "{:?} {}", of, name);
+            }
+        }
+        // The same of a list over all namespaces.
+        let text = "core.miloapis.com/configmaps.get";
+        let permission = Permission::parse(text).unwrap();
+        let everywhere = ResourceLocation { group: "", kind: "ConfigMap", ..ResourceLocation::default() };
+        let is_whole = index.grant("", &who, &permission, &everywhere).is_some();
+        let some = index.some_of(&who, &permission, &everywhere);
+        for namespace in ["default", "organization-acme", "organization-beta"] {
+            for name in ["m1", "m2", "m3"] {
+                let one = ResourceLocation { namespace, name, ..everywhere };
+                prop_assert_eq!(is_whole || some.has(namespace, name), may(&index, "ann", text, &one), "{:?}", one);
+            }
+        }
+    }
+
     #[test]
     fn what_roles_grant_is_the_same_in_whatever_order_they_change(
         steps in prop::collection::vec((0_usize..6, prop::option::of((prop::collection::vec(0_usize..9, 0..4), prop::collection::vec(0_usize..6, 0..3)))), 1..40)

@@ -6,8 +6,9 @@ use krm::kind::{Change, Declaration, Metadata, OnDelete, Planes, Reference, Reso
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Organization;
 use crate::iam::directory::namespace_of_organization;
-use crate::iam::kinds::{RoleReference, pending, prints_ready};
+use crate::iam::kinds::{RoleReference, User, pending, prints_ready};
 
 /// OrganizationMembership makes a user a member of an organization and grants the listed roles on it. It must
 /// be in the namespace of the organization, `organization-<name>`.
@@ -129,13 +130,13 @@ impl Resource for OrganizationMembership {
     const PLURAL: &'static str = "organizationmemberships";
 
     fn declare() -> Declaration<OrganizationMembership> {
-        let organization = Reference::at("spec.organizationRef.name", super::GROUP, "organizations");
-        let user = Reference::at("spec.userRef.name", crate::iam::GROUP, "users");
+        let organization = Reference::to::<Organization>("spec.organizationRef.name");
+        let user = Reference::to::<User>("spec.userRef.name");
         let declaration = Declaration::namespaced()
             .planes(Planes::Root)
             .status()
-            .refers(organization.immutable().on_delete(OnDelete::Ignore))
-            .refers(user.immutable().on_delete(OnDelete::Ignore))
+            .refers(organization.immutable().on_delete(OnDelete::NotReady("NotFound")))
+            .refers(user.immutable().on_delete(OnDelete::NotReady("NotFound")))
             .selects(&["spec.userRef.name", "spec.organizationRef.name"])
             .prepare(pending)
             .prints("Organization", "string", ".spec.organizationRef.name")

@@ -1,14 +1,15 @@
 //! Project: a tenant with a control plane of its own, which can be used as soon as the project exists.
 
-use apiserver::planes::{FINALIZER, PLURAL};
+use apiserver::planes::FINALIZER;
 use krm::Object;
-use krm::condition::Condition;
+use krm::condition::{Condition, Finding};
 use krm::kind::{Declaration, Metadata, OnDelete, Planes, Reference, Resource};
 use krm::names;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::Organization;
 use crate::iam::kinds::prints_ready;
 
 /// Project is a tenant with a control plane of its own, served under
@@ -66,11 +67,10 @@ impl Resource for Project {
     const GROUP: &'static str = super::GROUP;
     const VERSION: &'static str = super::VERSION;
     const KIND: &'static str = super::PROJECT;
-    const PLURAL: &'static str = PLURAL;
+    const PLURAL: &'static str = "projects";
 
     fn declare() -> Declaration<Project> {
-        let owner =
-            Reference::at("spec.ownerRef.name", super::GROUP, "organizations").when_kind(super::ORGANIZATION);
+        let owner = Reference::to::<Organization>("spec.ownerRef.name").when_kind(Organization::KIND);
         let declaration = Declaration::cluster()
             .planes(Planes::Root)
             .names(names::name_is_dns_label)
@@ -94,13 +94,6 @@ fn begin(project: &mut Object, old: Option<&Object>) {
     }
     project.set_finalizers(finalizers);
     let since = project.meta_text("creationTimestamp").to_owned();
-    let ready = json!({
-        "type": "Ready",
-        "status": "True",
-        "reason": "Ready",
-        "message": "Project is ready for use",
-        "observedGeneration": 1,
-        "lastTransitionTime": since,
-    });
+    let ready = Finding::holds("Ready", "Ready", "Project is ready for use").after(&[], Some(1), &since);
     project.set("status", Some(json!({ "conditions": [ready] })));
 }

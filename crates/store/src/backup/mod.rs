@@ -36,16 +36,17 @@ const STEP: usize = 512;
 /// Names under which an engine keeps what concerns only itself.
 const ENGINE_ONLY: &str = "engine/";
 
-/// Writes everything that `now` shows, and its history; `keys` names the files that a restore needs besides.
+/// Writes everything that `now` shows, at `time`, and its history; `keys` names the files that a restore needs besides.
 pub(crate) async fn write(
     archive: &dyn Archive,
     now: &Snapshot,
+    time: u64,
     keys: &[KeyNote],
     output: &mut (dyn Output + Send),
 ) -> Result<Summary> {
     let mut writer = Writer::new(output)?;
     let mut summary = Summary { revision: now.revision(), ..Summary::default() };
-    writer.frame(&Frame::Start { revision: now.revision(), time: crate::clock::now() })?;
+    writer.frame(&Frame::Start { revision: now.revision(), time })?;
     writer.frame(&manifest::frame(keys)?)?;
     for (name, value) in archive.metas("").await? {
         // A version that did not know the names of key files may have restored them as a part of the store.

@@ -25,20 +25,37 @@ use crate::version::{Revision, Version};
 #[derive(Clone)]
 pub(crate) struct EmbeddedArchive {
     pub disk: Arc<Disk>,
-    /// Whether whoever asks may wait for the disk.
-    pub at_hand: bool,
+    pub reads: Reads,
     pub jobs: Jobs,
 }
 
+/// Where reads wait for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// On a thread that may wait.
+    Blocking,
+    /// Here: whoever asks is on such a thread.
+    Here,
+    /// Here: there is nothing to wait for, and no other thread.
+    InMemory,
+}
+
 impl EmbeddedArchive {
-    /// Reads, on a thread that may wait for the disk.
+    /// Reads, where the disk may be waited for.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&ReadTransaction) -> Result<T> + Send + 'static,
     ) -> Later<'_, T> {
         let disk = self.disk.clone();
         let read = move || read(&disk.database()?.begin_read().map_err(failed)?);
-        if self.at_hand { Box::pin(std::future::ready(read())) } else { Box::pin(blocking(read)) }
+        self.wait(read)
+    }
+
+    fn wait<T: Send + 'static>(&self, read: impl FnOnce() -> Result<T> + Send + 'static) -> Later<'_, T> {
+        match self.reads {
+            Reads::Blocking => Box::pin(blocking(read)),
+            Reads::Here | Reads::InMemory => Box::pin(std::future::ready(read())),
+        }
     }
 }
 
@@ -49,7 +66,13 @@ impl Archive for EmbeddedArchive {
     }
 
     fn at_hand(&self) -> Option<Box<dyn Archive>> {
-        Some(Box::new(EmbeddedArchive { at_hand: true, ..self.clone() }))
+        match self.reads {
+            Reads::Blocking | Reads::Here => {
+                Some(Box::new(EmbeddedArchive { reads: Reads::Here, ..self.clone() }))
+            }
+            // Whoever gets one goes to another thread with it.
+            Reads::InMemory => None,
+        }
     }
 
     fn records<'a>(
@@ -120,7 +143,7 @@ impl Archive for EmbeddedArchive {
 
     fn metas<'a>(&'a self, prefix: &'a str) -> Later<'a, Vec<(String, Bytes)>> {
         let (disk, prefix) = (self.disk.clone(), prefix.to_owned());
-        Box::pin(blocking(move || disk.metas(&prefix)))
+        self.wait(move || disk.metas(&prefix))
     }
 
     fn edit<'a>(&'a self, edits: Vec<Edit>, fence: Option<&'a Fence>) -> Later<'a, ()> {

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::Shared;
 use super::batch::{Batch, Row};
 use super::leases::{KeptLease, Leases};
 use super::load::load;
 use super::touched::Touched;
-use crate::clock::Clock;
+use super::{Settings, Shared};
+use crate::clock::Ticks;
 use crate::error::{Conflict, Error, Result};
 use crate::history::archive::Edit;
 use crate::history::draft::Draft;
@@ -82,21 +82,21 @@ pub(crate) struct Committer {
     pub recent: Recent,
     pub touched: Touched,
     pub leases: Leases,
-    pub clock: Clock,
+    pub ticks: Ticks,
 }
 
 impl Committer {
     pub fn run(mut self, jobs: &mut mpsc::UnboundedReceiver<Job>) {
         while let Some(first) = jobs.blocking_recv() {
-            if !self.group(first, jobs) {
+            if !self.group(first, || jobs.try_recv().ok()) {
                 break;
             }
         }
         self.shared.memory.close();
     }
 
-    /// Does one group of jobs; `false` when it is time to stop.
-    fn group(&mut self, first: Job, jobs: &mut mpsc::UnboundedReceiver<Job>) -> bool {
+    /// Does one group of jobs, `first` and those that `more` has now; `false` when it is time to stop.
+    pub fn group(&mut self, first: Job, mut more: impl FnMut() -> Option<Job>) -> bool {
         let healed = self.heal();
         let mut batch = Batch::default();
         let mut answers: Vec<Answer> = Vec::new();
@@ -111,7 +111,7 @@ impl Committer {
             if answers.len() >= GROUP || batch.weight() >= GROUP_BYTES {
                 break;
             }
-            next = jobs.try_recv().ok();
+            next = more();
         }
         let outcome = healed.and_then(|()| self.make_durable(&mut batch));
         if outcome.is_ok() {
@@ -142,10 +142,12 @@ impl Committer {
     fn catch_up(&mut self) -> Result<()> {
         let reached = self.shared.disk.reopen()?;
         tracing::info!(revision = %reached.revision, "the store's file is open again");
-        self.leases = self.shared.disk.leases()?;
+        self.leases = self.shared.disk.leases(self.now())?;
         if reached.revision > self.state.revision {
             let indexer = &self.shared.memory.indexer;
-            let loaded = load(&*self.shared.disk.database()?, indexer, &self.shared.settings.window)?;
+            let Settings { window, environment, .. } = &self.shared.settings;
+            let now = environment.clock.now();
+            let loaded = load(&*self.shared.disk.database()?, indexer, window, now)?;
             (self.state, self.recent) = (loaded.state, loaded.recent);
             self.publish();
         }
@@ -178,7 +180,8 @@ impl Committer {
                 answers.push(later(reply, Ok(result)));
             }
             Job::Renew { fence, reply } => {
-                answers.push(later(reply, Ok(self.leases.renew(&fence, Instant::now()))))
+                let renewed = self.leases.renew(&fence, self.now());
+                answers.push(later(reply, Ok(renewed)));
             }
             Job::Release { fence, reply } => {
                 let released = self.leases.release(&fence);
@@ -188,7 +191,7 @@ impl Committer {
                 answers.push(later(reply, Ok(released)));
             }
             Job::Edit { edits, fence, reply } => {
-                let lost = fence.filter(|fence| !self.leases.is_held(fence, Instant::now()));
+                let lost = fence.filter(|fence| !self.leases.is_held(fence, self.now()));
                 let result = match lost {
                     Some(fence) => Err(Conflict::LeaseLost(fence.name).into()),
                     None => {
@@ -217,7 +220,7 @@ impl Committer {
         for guard in &transaction.guards {
             self.check(guard)?;
         }
-        let time = self.clock.tick();
+        let time = self.ticks.next(self.shared.settings.environment.clock.now());
         let mut drafts = Vec::with_capacity(transaction.writes.len());
         for write in transaction.writes {
             let before = self.state.objects.get(write.key()).cloned();
@@ -274,10 +277,15 @@ impl Committer {
             Guard::Exists(key) if !self.state.objects.contains_key(key) => {
                 return Err(Conflict::Missing(key.clone()));
             }
+            Guard::Life { key, uid } => match self.state.objects.get(key) {
+                None => return Err(Conflict::Missing(key.clone())),
+                Some(entry) if entry.uid != *uid => return Err(Conflict::Reborn(key.clone())),
+                Some(_) => {}
+            },
             Guard::Bucket { term, at } if !self.touched.unchanged_since(term, *at) => {
                 return Err(Conflict::Bucket(String::from_utf8_lossy(term).into_owned()));
             }
-            Guard::Lease(fence) if !self.leases.is_held(fence, Instant::now()) => {
+            Guard::Lease(fence) if !self.leases.is_held(fence, self.now()) => {
                 return Err(Conflict::LeaseLost(fence.name.clone()));
             }
             _ => {}
@@ -292,7 +300,7 @@ impl Committer {
         milliseconds: u64,
         batch: &mut Batch,
     ) -> Acquired {
-        let now = Instant::now();
+        let now = self.now();
         if let Some((by, left)) = self.leases.holder(&name, now)
             && by != holder
         {
@@ -305,6 +313,11 @@ impl Committer {
         Acquired::Taken(self.leases.take(name, kept, now))
     }
 
+    /// By the clock that leases run out by.
+    fn now(&self) -> Instant {
+        self.shared.settings.environment.clock.instant()
+    }
+
     fn make_durable(&mut self, batch: &mut Batch) -> Result<()> {
         if batch.is_empty() {
             return Ok(());
@@ -313,7 +326,8 @@ impl Committer {
     }
 
     fn publish(&mut self) {
-        self.recent.trim(&self.shared.settings.window, crate::clock::now());
+        let Settings { window, environment, .. } = &self.shared.settings;
+        self.recent.trim(window, environment.clock.now());
         self.touched.tidy();
         let state = Arc::new(self.state.clone());
         self.shared.memory.publish(Published { state, recent: self.recent.clone() });
@@ -325,7 +339,7 @@ impl Committer {
         self.state = State::clone(&published.state);
         self.recent = published.recent.clone();
         drop(published);
-        match self.shared.disk.leases() {
+        match self.shared.disk.leases(self.now()) {
             Ok(leases) => self.leases = leases,
             // Nothing is decided any more, so nobody asks for them.
             Err(Error::ReadOnly(_)) => {}

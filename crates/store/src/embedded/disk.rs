@@ -141,9 +141,9 @@ impl Disk {
         Ok(found)
     }
 
-    pub fn leases(&self) -> Result<Leases> {
+    /// The leases on disk, whose holders get their full time from `now` on.
+    pub fn leases(&self, now: Instant) -> Result<Leases> {
         let mut leases = Leases::default();
-        let now = Instant::now();
         let read = self.database()?.begin_read().map_err(failed)?;
         for row in read.open_table(LEASES).map_err(failed)?.iter().map_err(failed)? {
             let (name, kept) = row.map_err(failed)?;

@@ -12,10 +12,23 @@ use crate::error::{Error, Result};
 /// Why nothing is written after a bug in the committer.
 pub(crate) const PANICKED: &str = "the store's committer failed, and the log says where; restart the server";
 
-/// The queue of the committer.
+/// How a job gets to the committer, which answers by the job's reply.
+pub(crate) trait Route: Send + Sync {
+    /// Takes a job on its way; `false` when there is nobody to do it.
+    fn send(&self, job: Job) -> bool;
+}
+
+/// The queue of a committer on a thread of its own.
+impl Route for mpsc::UnboundedSender<Job> {
+    fn send(&self, job: Job) -> bool {
+        mpsc::UnboundedSender::send(self, job).is_ok()
+    }
+}
+
+/// How the committer is reached.
 #[derive(Clone)]
 pub(crate) struct Jobs {
-    pub queue: mpsc::UnboundedSender<Job>,
+    pub route: Arc<dyn Route>,
     pub shared: Arc<Shared>,
 }
 
@@ -23,15 +36,16 @@ impl Jobs {
     pub async fn ask<T>(&self, job: impl FnOnce(Reply<T>) -> Job) -> Result<T> {
         self.shared.disk.check()?;
         let (reply, answer) = oneshot::channel();
-        // Nobody takes it: it was not done.
-        let gone = |_| self.shared.disk.check().err().unwrap_or(Error::Closed);
-        self.queue.send(job(reply)).map_err(gone)?;
+        if !self.route.send(job(reply)) {
+            // Nobody takes it: it was not done.
+            return Err(self.shared.disk.check().err().unwrap_or(Error::Closed));
+        }
         answer.await.map_err(|_| self.unanswered())?
     }
 
     /// The committer finishes what it has, and ends.
     pub fn stop(&self) {
-        let _ = self.queue.send(Job::Stop);
+        self.route.send(Job::Stop);
     }
 
     /// A committer that ended as it should has answered all that it did. One that panicked may have written it.

@@ -62,6 +62,11 @@ impl Leases {
         true
     }
 
+    /// Ends a lease before its time, for a simulation.
+    pub fn lose(&mut self, name: &str) {
+        self.held.remove(name);
+    }
+
     pub fn release(&mut self, fence: &Fence) -> bool {
         let mine = self.held.get(&fence.name).is_some_and(|held| held.kept.taken == fence.taken);
         if mine {

@@ -29,7 +29,8 @@ pub(crate) struct Loaded {
 /// restart, few enough not to hold it up.
 const READY: usize = 20_000;
 
-pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> Result<Loaded> {
+/// Reads all that the file has, at the time `now`.
+pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window, now: u64) -> Result<Loaded> {
     let read = database.begin_read().map_err(failed)?;
     let mut revision = Reached::by(&read)?.revision;
     let mut found = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn load(database: &Database, indexer: &Indexer, window: &Window) -> R
     let log = Log::open(&read)?;
     let last = log.records(..)?.next_back();
     let last_time = last.and_then(Result::ok).map_or(0, |(_, filed)| filed.record.time);
-    let recent = recent(&log, &state, floor(&read)?, window)?;
+    let recent = recent(&log, &state, floor(&read)?, now.saturating_sub(window.age.as_micros() as u64))?;
     Ok(Loaded { state, recent, last_time })
 }
 
@@ -55,10 +56,9 @@ fn floor(read: &ReadTransaction) -> Result<Revision> {
     Ok(Revision::new(found.and_then(|value| u64_of(value.value())).unwrap_or(0)))
 }
 
-/// The recent commits, found by walking back from the present. Where the past is damaged the walk ends, and so does
+/// The commits after `since`, found by walking back from the present. Where the past is damaged the walk ends, and so does
 /// what watches may ask for: that is no reason not to open.
-fn recent(log: &Log, state: &State, floor: Revision, window: &Window) -> Result<Recent> {
-    let since = crate::clock::now().saturating_sub(window.age.as_micros() as u64);
+fn recent(log: &Log, state: &State, floor: Revision, since: u64) -> Result<Recent> {
     let mut older: HashMap<Key, Option<Arc<Entry>>> = HashMap::new();
     // Newest first.
     let mut commits: Vec<Commit> = Vec::new();

@@ -1,19 +1,19 @@
 //! The embedded engine: one file, one committer, and readers that never wait for either.
 
-mod archive;
+pub(crate) mod archive;
 mod batch;
-mod committer;
+pub(crate) mod committer;
 mod device;
 mod disk;
 mod file;
-mod jobs;
+pub(crate) mod jobs;
 mod leases;
 mod load;
 mod log;
 mod records;
 mod restore;
 mod settle;
-mod start;
+pub(crate) mod start;
 mod storage;
 mod tables;
 mod touched;
@@ -26,13 +26,15 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use self::archive::EmbeddedArchive;
+use self::archive::{EmbeddedArchive, Reads};
 use self::committer::Job;
 use self::device::FileDevice;
 use self::disk::Disk;
 use self::jobs::Jobs;
 use self::storage::Durability;
 use crate::backup;
+use crate::contention::Contention;
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::history::archive::Later;
 use crate::housekeeping;
@@ -58,6 +60,8 @@ pub struct Settings {
     pub window: Window,
     /// What is done from time to time.
     pub housekeeping: housekeeping::Rules,
+    /// Where time and randomness come from.
+    pub environment: Environment,
     /// Bytes of the file kept in memory for writing; objects themselves are always in memory.
     pub cache: usize,
 }
@@ -68,6 +72,7 @@ impl Default for Settings {
             model: None,
             window: Window::default(),
             housekeeping: housekeeping::Rules::default(),
+            environment: Environment::default(),
             cache: 6 << 20,
         }
     }
@@ -108,17 +113,19 @@ impl Embedded {
     pub async fn open_on(device: Arc<dyn Device>, keys: Keys, settings: Settings) -> Result<Arc<Embedded>> {
         let (queue, jobs) = mpsc::unbounded_channel();
         let (shared, thread) = start::start(device, keys.clone(), settings.clone(), jobs).await?;
-        let jobs = Jobs { queue, shared: shared.clone() };
+        let jobs = Jobs { route: Arc::new(queue), shared: shared.clone() };
         let parts = Parts {
             memory: shared.memory.clone(),
             archive: Arc::new(EmbeddedArchive {
                 disk: shared.disk.clone(),
-                at_hand: false,
+                reads: Reads::Blocking,
                 jobs: jobs.clone(),
             }),
             signing: keys.signing.clone(),
             history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
+            environment: settings.environment.clone(),
             maintenance: tokio::sync::Mutex::new(()),
+            contention: Contention::default(),
         };
         let committer = std::sync::Mutex::new(Some(thread));
         let store = Arc::new(Embedded { parts, shared, jobs, committer });
@@ -143,7 +150,8 @@ impl Embedded {
                 path.display()
             )));
         }
-        let outcome = fill(&path, input);
+        let outcome =
+            file::make_if_missing(&path).and_then(|()| fill(&(Arc::new(FileDevice::at(&path)) as _), input));
         if outcome.is_err() {
             // Nothing of it counted; leave the folder as it was found.
             let _ = std::fs::remove_file(&path);
@@ -243,11 +251,10 @@ fn open_folder(folder: &Path) -> Result<Keys> {
     Keys::open(folder)
 }
 
-fn fill(path: &Path, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
-    file::make_if_missing(path)?;
-    let device: Arc<dyn Device> = Arc::new(FileDevice::at(path));
+/// Fills an empty device from a backup.
+pub(crate) fn fill(device: &Arc<dyn Device>, input: &mut (dyn Read + Send)) -> Result<backup::Summary> {
     let durability = Durability::of(device.clone());
-    let database = file::open(&device, 64 << 20, &durability)?;
+    let database = file::open(device, 64 << 20, &durability)?;
     let filled = backup::restore::feed(input, &mut restore::Filling::new(&database)?)?;
     drop(database);
     // The database can't tell that it was not closed well.

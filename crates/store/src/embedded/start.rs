@@ -14,11 +14,11 @@ use super::jobs::PANICKED;
 use super::load::load;
 use super::touched::Touched;
 use super::{Settings, Shared};
-use crate::clock::Clock;
+use crate::clock::Ticks;
 use crate::error::{Error, Result};
 use crate::keys::{self, Keys};
-use crate::memory::Memory;
 use crate::memory::indexer::Indexer;
+use crate::memory::{Memory, Threads};
 
 /// Opens the file, reads it into memory and begins to work on `jobs`.
 ///
@@ -32,7 +32,7 @@ pub(crate) async fn start(
 ) -> Result<(Arc<Shared>, JoinHandle<()>)> {
     let (up, wait) = oneshot::channel();
     let thread = std::thread::Builder::new().name("store-commit".into()).spawn(move || {
-        let committer = match open(device, &keys, settings) {
+        let committer = match open(device, &keys, settings, Threads::Own) {
             Ok(committer) => committer,
             Err(error) => return drop(up.send(Err(error))),
         };
@@ -57,16 +57,23 @@ fn run(committer: Committer, jobs: &mut mpsc::UnboundedReceiver<Job>) {
     }
 }
 
-fn open(device: Arc<dyn Device>, keys: &Keys, settings: Settings) -> Result<Committer> {
+/// Opens the file and reads it into memory.
+pub(crate) fn open(
+    device: Arc<dyn Device>,
+    keys: &Keys,
+    settings: Settings,
+    threads: Threads,
+) -> Result<Committer> {
     let disk = Arc::new(Disk::open(device, settings.cache)?);
     keys::adopt(&disk.metas(keys::DATA_KEYS)?, &keys.keyring)?;
-    let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone());
-    let loaded = load(&*disk.database()?, &indexer, &settings.window)?;
-    let leases = disk.leases()?;
+    let indexer = Indexer::new(settings.model.clone(), keys.keyring.clone(), threads);
+    let clock = &settings.environment.clock;
+    let loaded = load(&*disk.database()?, &indexer, &settings.window, clock.now())?;
+    let leases = disk.leases(clock.instant())?;
     let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone());
     Ok(Committer {
         touched: Touched::after(loaded.state.revision),
-        clock: Clock::starting_after(loaded.last_time),
+        ticks: Ticks::starting_after(loaded.last_time),
         state: loaded.state,
         recent: loaded.recent,
         leases,

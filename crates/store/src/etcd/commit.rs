@@ -7,7 +7,7 @@ use bytes::Bytes;
 use prost::Message;
 
 use super::client::wire::{Compare, RequestOp, TxnRequest, TxnResponse, response_op::Response};
-use super::layout::{delete, exists, look, put, written_at, written_before};
+use super::layout::{created_before, delete, exists, look, put, written_at, written_before};
 use super::shared::{CommitId, Shared, failed, mark_value, random_id};
 use super::{Etcd, quorum::Quorum};
 use crate::entry::Entry;
@@ -60,7 +60,7 @@ pub(crate) async fn commit(engine: &Etcd, transaction: Transaction) -> Result<Co
                 return Ok(plan.committed(shared.revision(number)));
             }
             Verdict::Refused(failed, number) => {
-                if let Some(conflict) = plan.conflict(&failed, &snapshot) {
+                if let Some(conflict) = plan.conflict(&failed) {
                     return Err(conflict.into());
                 }
                 // Another server wrote the same key: work it out again on what it made.
@@ -76,7 +76,7 @@ fn read_at(guard: &Guard) -> Revision {
     match guard {
         Guard::At { version, .. } => version.revision(),
         Guard::Bucket { at, .. } => *at,
-        Guard::Exists(_) | Guard::Lease(_) => Revision::ZERO,
+        Guard::Exists(_) | Guard::Life { .. } | Guard::Lease(_) => Revision::ZERO,
     }
 }
 
@@ -86,6 +86,7 @@ fn plan(engine: &Etcd, transaction: &Transaction, snapshot: &Snapshot) -> Result
     let mut compare: Vec<Compare> = Vec::new();
     let mut compared = Vec::new();
     let mut named = BTreeSet::new();
+    let mut cleared = BTreeSet::new();
     for guard in &transaction.guards {
         let condition = match guard {
             Guard::At { key, version } => {
@@ -98,10 +99,24 @@ fn plan(engine: &Etcd, transaction: &Transaction, snapshot: &Snapshot) -> Result
                 written_at(layout.object(key), shared.etcd_revision(version.revision()))
             }
             Guard::Exists(key) => exists(layout.object(key)),
+            Guard::Life { key, uid } => {
+                match snapshot.get(key) {
+                    None => return Err(Conflict::Missing(key.clone()).into()),
+                    Some(entry) if entry.uid() != *uid => return Err(Conflict::Reborn(key.clone()).into()),
+                    Some(_) => {}
+                }
+                // Memory knows the life as of its revision; that it goes on since then is for etcd to confirm.
+                let known = shared.etcd_revision(snapshot.revision());
+                compare.push(created_before(layout.object(key), known + 1));
+                compared.push(Some(guard.clone()));
+                exists(layout.object(key))
+            }
             Guard::Bucket { term, at } => {
                 // Clearing away empty buckets would hide that one was touched before.
-                compare.push(written_before(layout.cleared(), shared.etcd_revision(*at) + 1));
-                compared.push(Some(guard.clone()));
+                if cleared.insert(*at) {
+                    compare.push(written_before(layout.cleared(), shared.etcd_revision(*at) + 1));
+                    compared.push(Some(guard.clone()));
+                }
                 written_before(layout.bucket(term), shared.etcd_revision(*at) + 1)
             }
             Guard::Lease(fence) => {
@@ -267,18 +282,13 @@ fn holds(compare: &Compare, created: i64, written: i64) -> bool {
 
 impl Plan {
     /// The guard that failed; `None` when only keys that are merely written had changed.
-    fn conflict(&self, failed: &[usize], snapshot: &Snapshot) -> Option<Conflict> {
+    fn conflict(&self, failed: &[usize]) -> Option<Conflict> {
         let guard = failed.iter().find_map(|index| self.compared.get(*index)?.as_ref())?;
         Some(match guard {
-            Guard::At { key, version } => {
-                let found = snapshot.get(key).map_or(Version::ZERO, |entry| entry.version());
-                match found == *version {
-                    // Memory has not seen yet what etcd has.
-                    true => Conflict::Something,
-                    false => Conflict::Changed { key: key.clone(), expected: *version, found },
-                }
-            }
+            // Memory had it so, or it would not have been sent: etcd has what memory has not seen yet.
+            Guard::At { key, .. } => Conflict::Overtaken(key.clone()),
             Guard::Exists(key) => Conflict::Missing(key.clone()),
+            Guard::Life { key, .. } => Conflict::Reborn(key.clone()),
             Guard::Bucket { term, .. } => Conflict::Bucket(String::from_utf8_lossy(term).into_owned()),
             Guard::Lease(fence) => Conflict::LeaseLost(fence.name.clone()),
         })

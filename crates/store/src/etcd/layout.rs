@@ -173,6 +173,11 @@ pub(crate) fn written_before(key: Bytes, revision: i64) -> Compare {
     compare(key, CompareResult::Less, CompareTarget::Mod, TargetUnion::ModRevision(revision))
 }
 
+/// The key does not exist, or has existed without a break since before this revision.
+pub(crate) fn created_before(key: Bytes, revision: i64) -> Compare {
+    compare(key, CompareResult::Less, CompareTarget::Create, TargetUnion::CreateRevision(revision))
+}
+
 pub(crate) fn exists(key: Bytes) -> Compare {
     compare(key, CompareResult::Greater, CompareTarget::Create, TargetUnion::CreateRevision(0))
 }

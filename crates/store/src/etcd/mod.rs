@@ -36,15 +36,17 @@ use self::leases::Leases;
 use self::quorum::Quorum;
 use self::shared::{Marks, PATIENCE, Shared, failed, random_id};
 use crate::backup;
+use crate::contention::Contention;
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::history::archive::Later;
 use crate::housekeeping;
 use crate::keys::{self, Keys};
 use crate::lease::Acquired;
 use crate::limits::{Hints, Limits};
-use crate::memory::Memory;
 use crate::memory::indexer::Indexer;
 use crate::memory::recent::{Recent, Window};
+use crate::memory::{Memory, Threads};
 use crate::model::Model;
 use crate::snapshot::Snapshot;
 use crate::store::{Decide, Parts, Store};
@@ -113,7 +115,7 @@ impl Etcd {
         let client = Client::new(options.client.clone()).map_err(failed)?;
         let layout = Layout::under(&options.prefix);
         let found = load::find_or_make(&client, &layout).await?;
-        let indexer = Indexer::new(options.model.clone(), options.keys.keyring.clone());
+        let indexer = Indexer::new(options.model.clone(), options.keys.keyring.clone(), Threads::Own);
         let memory = |state, recent| Memory::new(indexer.clone(), state, recent);
         let shared = |memory| {
             Ok::<_, Error>(Arc::new(Shared {
@@ -151,7 +153,9 @@ impl Etcd {
             archive: Arc::new(archive(shared.clone())),
             signing: options.keys.signing.clone(),
             history_bytes: AtomicU64::new(options.housekeeping.history_bytes),
+            environment: Environment::default(),
             maintenance: tokio::sync::Mutex::new(()),
+            contention: Contention::default(),
         };
         let store = Arc::new(Etcd {
             parts,

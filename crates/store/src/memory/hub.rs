@@ -1,7 +1,7 @@
 //! Wakes the watches that a commit concerns, and only those.
 //!
 //! A thread of its own walks the commits, so that neither the number nor the slowness of watches reaches a
-//! writer. Watches of one prefix form a group, which notes the revisions that touched it; so a watch of a
+//! writer; in a simulation the writer walks them. Watches of one prefix form a group, which notes the revisions that touched it; so a watch of a
 //! quiet prefix sleeps through other people's commits, and is not behind when they leave the window.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -11,7 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use tokio::sync::Notify;
 
-use super::Published;
+use super::holds::{Holds, overlap};
+use super::{Published, Threads};
 use crate::version::Revision;
 
 pub(crate) struct Hub {
@@ -23,6 +24,8 @@ pub(crate) struct Hub {
     closed: AtomicBool,
     /// Whether there is any group.
     any: AtomicBool,
+    threads: Threads,
+    holds: Holds,
 }
 
 #[derive(Default)]
@@ -30,6 +33,26 @@ struct Groups {
     by_prefix: HashMap<Arc<[u8]>, Arc<Group>>,
     /// How many groups have a prefix of this length.
     lengths: BTreeMap<usize, usize>,
+}
+
+impl Groups {
+    /// By their prefixes: who is woken first must not depend on how a map hashes.
+    fn in_order(&self) -> Vec<&Arc<Group>> {
+        let mut all: Vec<_> = self.by_prefix.values().collect();
+        all.sort_unstable_by(|one, other| one.prefix.cmp(&other.prefix));
+        all
+    }
+
+    fn remove(&mut self, group: &Group) {
+        self.by_prefix.remove(group.prefix());
+        let length = group.prefix.len();
+        if let Some(count) = self.lengths.get_mut(&length) {
+            *count -= 1;
+            if *count == 0 {
+                self.lengths.remove(&length);
+            }
+        }
+    }
 }
 
 /// The watches of one prefix.
@@ -40,6 +63,7 @@ pub(crate) struct Group {
     queue: Mutex<Queue>,
     pub changed: Notify,
     watches: AtomicU64,
+    cut: AtomicBool,
 }
 
 #[derive(Default)]
@@ -79,6 +103,11 @@ impl Group {
         Next::Revisions(queue.revisions.range(start..).take(BATCH).copied().collect())
     }
 
+    /// Whether its watches have ended before their time.
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
+    }
+
     fn missed_through(&self, floor: Revision) {
         let mut queue = locked(&self.queue);
         queue.revisions.retain(|revision| *revision > floor);
@@ -98,7 +127,7 @@ impl Group {
 }
 
 impl Hub {
-    pub fn start(published: Arc<ArcSwap<Published>>) -> Arc<Hub> {
+    pub fn start(published: Arc<ArcSwap<Published>>, threads: Threads) -> Arc<Hub> {
         let now = published.load().state.revision.get();
         let hub = Arc::new(Hub {
             published,
@@ -108,7 +137,12 @@ impl Hub {
             wake: Condvar::new(),
             closed: AtomicBool::new(false),
             any: AtomicBool::new(false),
+            threads,
+            holds: Holds::default(),
         });
+        if threads == Threads::None {
+            return hub;
+        }
         let worker = Arc::clone(&hub);
         let spawned = std::thread::Builder::new().name("store-watch".into()).spawn(move || worker.run());
         if let Err(error) = spawned {
@@ -128,6 +162,9 @@ impl Hub {
     }
 
     fn nudge(&self) {
+        if self.threads == Threads::None {
+            return self.dispatch();
+        }
         *locked(&self.pending) = true;
         self.wake.notify_one();
     }
@@ -135,9 +172,36 @@ impl Hub {
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.nudge();
-        for group in locked(&self.groups).by_prefix.values() {
+        for group in locked(&self.groups).in_order() {
             group.changed.notify_waiters();
         }
+    }
+
+    /// What is held back from readers.
+    pub fn holds(&self) -> &Holds {
+        &self.holds
+    }
+
+    /// Has the watches look again that may see keys under `prefix`.
+    pub fn wake(&self, prefix: &[u8]) {
+        for group in locked(&self.groups).in_order() {
+            if overlap(group.prefix(), prefix) {
+                group.changed.notify_waiters();
+            }
+        }
+    }
+
+    /// Ends the watches that may see keys under `prefix`.
+    pub fn cut(&self, prefix: &[u8]) {
+        let mut groups = locked(&self.groups);
+        let met: Vec<Arc<Group>> =
+            groups.in_order().into_iter().filter(|group| overlap(group.prefix(), prefix)).cloned().collect();
+        for group in met {
+            groups.remove(&group);
+            group.cut.store(true, Ordering::Release);
+            group.changed.notify_waiters();
+        }
+        self.any.store(!groups.by_prefix.is_empty(), Ordering::SeqCst);
     }
 
     pub fn is_closed(&self) -> bool {
@@ -167,6 +231,7 @@ impl Hub {
             queue: Mutex::default(),
             changed: Notify::new(),
             watches: AtomicU64::new(1),
+            cut: AtomicBool::new(false),
         });
         *groups.lengths.entry(prefix.len()).or_default() += 1;
         groups.by_prefix.insert(prefix, group.clone());
@@ -178,18 +243,11 @@ impl Hub {
 
     pub fn leave(&self, group: &Group) {
         let mut groups = locked(&self.groups);
-        if group.watches.fetch_sub(1, Ordering::Relaxed) > 1 {
+        if group.watches.fetch_sub(1, Ordering::Relaxed) > 1 || group.is_cut() {
             return;
         }
-        groups.by_prefix.remove(group.prefix());
+        groups.remove(group);
         self.any.store(!groups.by_prefix.is_empty(), Ordering::SeqCst);
-        let length = group.prefix.len();
-        if let Some(count) = groups.lengths.get_mut(&length) {
-            *count -= 1;
-            if *count == 0 {
-                groups.lengths.remove(&length);
-            }
-        }
     }
 
     pub fn watches(&self) -> usize {
@@ -218,7 +276,7 @@ impl Hub {
         let groups = locked(&self.groups);
         if floor > self.dispatched() {
             // Commits left the window, or were never seen, before they came to be dispatched.
-            for group in groups.by_prefix.values() {
+            for group in groups.in_order() {
                 group.missed_through(floor);
             }
         }
@@ -236,7 +294,8 @@ impl Hub {
             }
         }
         self.dispatched.store(published.state.revision.get(), Ordering::Release);
-        touched.sort_unstable_by_key(|group| Arc::as_ptr(group));
+        // In an order that does not depend on addresses.
+        touched.sort_unstable_by(|one, other| one.prefix.cmp(&other.prefix));
         touched.dedup_by_key(|group| Arc::as_ptr(group));
         for group in touched {
             group.changed.notify_waiters();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::Threads;
 use crate::entry::{Body, Entry, Uid};
 use crate::error::Result;
 use crate::key::Key;
@@ -15,11 +16,17 @@ use crate::seal::Keyring;
 pub(crate) struct Indexer {
     model: Option<Arc<dyn Model>>,
     keyring: Arc<Keyring>,
+    threads: Threads,
 }
 
 impl Indexer {
-    pub fn new(model: Option<Arc<dyn Model>>, keyring: Arc<Keyring>) -> Indexer {
-        Indexer { model, keyring }
+    pub fn new(model: Option<Arc<dyn Model>>, keyring: Arc<Keyring>, threads: Threads) -> Indexer {
+        Indexer { model, keyring, threads }
+    }
+
+    /// Whether work may be given to threads.
+    pub fn threads(&self) -> Threads {
+        self.threads
     }
 
     pub fn has_terms(&self) -> bool {
@@ -32,6 +39,10 @@ impl Indexer {
 
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
+    }
+
+    pub fn shared_keyring(&self) -> Arc<Keyring> {
+        self.keyring.clone()
     }
 
     /// Has the model look at an object before it is asked about any.

@@ -1,5 +1,6 @@
 //! What readers see: the newest state and the recent commits, published through one pointer that is never locked.
 
+mod holds;
 pub(crate) mod hub;
 pub(crate) mod indexer;
 mod older;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
+pub(crate) use self::holds::HoldId;
 use self::hub::Hub;
 use self::indexer::Indexer;
 use self::older::Older;
@@ -21,6 +23,15 @@ use self::watch::Watch;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 use crate::version::{Revision, Version};
+
+/// Who does what is not done by the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// Threads of the engine's own.
+    Own,
+    /// The caller does everything: a simulation runs on one thread.
+    None,
+}
 
 /// One consistent picture.
 #[derive(Clone)]
@@ -41,7 +52,7 @@ pub(crate) struct Memory {
 impl Memory {
     pub fn new(indexer: Indexer, state: State, recent: Recent) -> Memory {
         let published = Arc::new(ArcSwap::from_pointee(Published { state: Arc::new(state), recent }));
-        let hub = Hub::start(published.clone());
+        let hub = Hub::start(published.clone(), indexer.threads());
         Memory { published, hub, older: Arc::default(), indexer }
     }
 
@@ -56,12 +67,47 @@ impl Memory {
         self.older.forget();
     }
 
+    /// Whether the other is the same memory.
+    pub fn is(&self, other: &Memory) -> bool {
+        Arc::ptr_eq(&self.published, &other.published)
+    }
+
     pub fn load(&self) -> arc_swap::Guard<Arc<Published>> {
         self.published.load()
     }
 
     pub fn latest(&self) -> Snapshot {
+        let published = self.published.load();
+        let held = self.hub.holds().shown(&published, &self.indexer);
+        Snapshot::new(held.unwrap_or_else(|| published.state.clone()))
+    }
+
+    /// Everything up to the last commit, whatever is held back.
+    pub fn newest(&self) -> Snapshot {
         Snapshot::new(self.published.load().state.clone())
+    }
+
+    /// Shows nothing new under `prefix` to watches, and to readers of what is at hand, until it is let go of. For a
+    /// simulation.
+    pub fn hold(&self, prefix: &[u8]) -> HoldId {
+        self.hub.holds().add(prefix, self.revision())
+    }
+
+    /// Lets go of what was held back.
+    pub fn let_go(&self, hold: HoldId) {
+        if let Some(prefix) = self.hub.holds().remove(hold) {
+            self.hub.wake(&prefix);
+        }
+    }
+
+    /// Whoever reads what is at hand sees everything up to `revision`, since this server has acknowledged it.
+    pub fn acknowledged(&self, revision: Revision) {
+        self.hub.holds().raise(revision);
+    }
+
+    /// Ends the watches that may see keys under `prefix`, as if they had fallen behind. For a simulation.
+    pub fn cut(&self, prefix: &[u8]) {
+        self.hub.cut(prefix);
     }
 
     pub fn revision(&self) -> Revision {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use imbl::{OrdMap, OrdSet};
 
+use super::Threads;
 use super::indexer::Indexer;
 use super::posting::Posting;
 use crate::entry::Entry;
@@ -24,6 +25,15 @@ pub(crate) struct State {
     pub postings: OrdMap<Bytes, Posting>,
     /// Who goes by itself, and when.
     pub expiries: OrdSet<(u64, Key)>,
+    /// How many objects there are in each folder: what their keys have up to the last slash.
+    pub folders: OrdMap<Bytes, usize>,
+}
+
+/// The folder of a key: all of it up to and with the last slash.
+fn folder(key: &Key) -> &[u8] {
+    let bytes = key.as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    &bytes[..end]
 }
 
 /// The terms that an object has before and after a write; both sorted.
@@ -62,6 +72,7 @@ impl State {
             if let Some(time) = entry.expires {
                 state.expiries.insert((time, key.clone()));
             }
+            state.count_in(&key);
             state.objects.insert(key, entry);
         }
         state.reindex(indexer);
@@ -79,6 +90,11 @@ impl State {
     /// The same where the terms, and what was there before, are known already.
     pub fn set_known(&mut self, key: &Key, before: Option<&Entry>, entry: Option<Arc<Entry>>, terms: Terms) {
         self.index(key, before, entry.as_deref(), terms);
+        match (before.is_some(), entry.is_some()) {
+            (false, true) => self.count_in(key),
+            (true, false) => self.count_out(key),
+            _ => {}
+        }
         match entry {
             Some(entry) => self.objects.insert(key.clone(), entry),
             None => self.objects.remove(key),
@@ -93,7 +109,10 @@ impl State {
         }
         let objects = self.objects.clone();
         let all: Vec<(&Key, &Arc<Entry>)> = objects.iter().collect();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(all.len() / MANY);
+        let threads = match indexer.threads() {
+            Threads::Own => std::thread::available_parallelism().map_or(1, usize::from).min(all.len() / MANY),
+            Threads::None => 1,
+        };
         if threads < 2 {
             for (key, entry) in all {
                 indexer.terms(key, entry).into_iter().for_each(|term| self.post(term.bytes, key));
@@ -120,6 +139,23 @@ impl State {
                 terms.iter().for_each(|term| self.post(Bytes::copy_from_slice(&term.bytes), key));
             }
         });
+    }
+
+    fn count_in(&mut self, key: &Key) {
+        match self.folders.get_mut(folder(key)) {
+            Some(count) => *count += 1,
+            None => drop(self.folders.insert(Bytes::copy_from_slice(folder(key)), 1)),
+        }
+    }
+
+    fn count_out(&mut self, key: &Key) {
+        let is_empty = self.folders.get_mut(folder(key)).is_some_and(|count| {
+            *count = count.saturating_sub(1);
+            *count == 0
+        });
+        if is_empty {
+            self.folders.remove(folder(key));
+        }
     }
 
     fn post(&mut self, term: Bytes, key: &Key) {

@@ -47,6 +47,9 @@ impl Watch {
 
     /// The changes that are there already; none when the watch is up to date.
     pub fn ready(&mut self) -> Result<Vec<Arc<Event>>> {
+        if self.group.is_cut() {
+            return Err(self.gone());
+        }
         loop {
             let (events, more) =
                 if self.position < self.group.since.end() { self.catch_up()? } else { self.follow()? };
@@ -68,7 +71,11 @@ impl Watch {
         if is_gone(self.position, published.recent.floor()) {
             return Err(self.gone());
         }
-        let until = self.group.since;
+        let limit = self.hub.holds().limit(self.group.prefix()).filter(|limit| *limit < self.group.since);
+        if limit.is_some_and(|limit| self.position >= limit.end()) {
+            return Ok((Vec::new(), false));
+        }
+        let until = limit.unwrap_or(self.group.since);
         let mut events = Vec::new();
         let mut reached = until;
         let before = Revision::new(self.position.revision().get().saturating_sub(1));
@@ -81,12 +88,13 @@ impl Watch {
             reached = until;
         }
         self.position = self.position.max(reached.end());
-        Ok((events, true))
+        Ok((events, limit.is_none()))
     }
 
     fn follow(&mut self) -> Result<(Vec<Arc<Event>>, bool)> {
         // Read first: whatever was dispatched up to here is in the group's notes by now.
-        let dispatched = self.hub.dispatched();
+        let limit = self.hub.holds().limit(self.group.prefix());
+        let dispatched = limit.unwrap_or(Revision::new(u64::MAX)).min(self.hub.dispatched());
         let from = if self.position == self.position.revision().end() {
             self.position.revision().next()
         } else {
@@ -98,7 +106,12 @@ impl Watch {
                 self.position = self.position.max(dispatched.end());
                 Ok((Vec::new(), false))
             }
-            Next::Revisions(revisions) => {
+            Next::Revisions(mut revisions) => {
+                revisions.retain(|revision| limit.is_none_or(|limit| *revision <= limit));
+                if revisions.is_empty() {
+                    self.position = self.position.max(dispatched.end());
+                    return Ok((Vec::new(), false));
+                }
                 let published = self.hub.load().clone();
                 let mut events = Vec::new();
                 for revision in revisions {

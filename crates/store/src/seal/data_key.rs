@@ -2,11 +2,11 @@
 
 use chacha20poly1305::XChaCha20Poly1305;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::{KeyFile, SealError};
+use crate::environment::Randomness;
 
 pub(super) const NONCE: usize = 24;
 pub(super) const TAG: usize = 16;
@@ -37,9 +37,14 @@ pub struct WrappedKey {
 
 impl WrappedKey {
     /// Wraps `key` with the active key of `file`.
-    pub(super) fn wrap(id: DataKeyId, key: &Key, file: &KeyFile) -> Result<WrappedKey, SealError> {
+    pub(super) fn wrap(
+        id: DataKeyId,
+        key: &Key,
+        file: &KeyFile,
+        randomness: &dyn Randomness,
+    ) -> Result<WrappedKey, SealError> {
         let (kid, kek) = file.active();
-        let nonce = random()?;
+        let nonce = random(randomness)?;
         let mut sealed = Vec::with_capacity(Key::LEN + TAG);
         sealed.extend_from_slice(&*key.0);
         let tag = kek.encrypt(&nonce, &bound_to(id, kid), &mut sealed)?;
@@ -68,8 +73,8 @@ pub(super) struct Key(pub(super) Zeroizing<[u8; Key::LEN]>);
 impl Key {
     pub(super) const LEN: usize = 32;
 
-    pub(super) fn random() -> Result<Key, SealError> {
-        Ok(Key(Zeroizing::new(random()?)))
+    pub(super) fn random(randomness: &dyn Randomness) -> Result<Key, SealError> {
+        Ok(Key(Zeroizing::new(random(randomness)?)))
     }
 
     pub(super) fn encrypt(
@@ -98,9 +103,9 @@ impl Key {
     }
 }
 
-pub(super) fn random<const N: usize>() -> Result<[u8; N], SealError> {
+pub(super) fn random<const N: usize>(randomness: &dyn Randomness) -> Result<[u8; N], SealError> {
     let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| SealError::NoRandomness)?;
+    randomness.fill(&mut bytes).map_err(|_| SealError::NoRandomness)?;
     Ok(bytes)
 }
 

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::SealError;
 use super::data_key::{Key, random};
+use crate::environment::{Randomness, SystemRandomness};
 use crate::{hex, private_file};
 
 const PREAMBLE: &str = "# Groundplane keys: `name hex`, the first is active. Without this file no secret opens: back it up,\n\
@@ -23,10 +24,16 @@ impl KeyFile {
     pub fn open_or_create(path: impl Into<PathBuf>) -> Result<KeyFile, SealError> {
         let path = path.into();
         let text = private_file::read_or_create(&path, || {
-            let (_, line) = new_line()?;
+            let (_, line) = new_line(&SystemRandomness)?;
             Ok::<_, SealError>(joined([PREAMBLE, &line]))
         })?;
         KeyFile::parse(path, &text)
+    }
+
+    /// One new key that is kept in no file, for a simulation.
+    pub(crate) fn in_memory(randomness: &dyn Randomness) -> Result<KeyFile, SealError> {
+        let (_, line) = new_line(randomness)?;
+        KeyFile::parse(PathBuf::new(), &line)
     }
 
     /// Adds a new key to the file and makes it the active one. Returns its name.
@@ -35,7 +42,7 @@ impl KeyFile {
     pub fn add_new_active(&mut self) -> Result<String, SealError> {
         let text = private_file::read(&self.path)?;
         KeyFile::parse(self.path.clone(), &text)?;
-        let (kid, line) = new_line()?;
+        let (kid, line) = new_line(&SystemRandomness)?;
         let (preamble, keys) = text.split_at(start_of_keys(&text));
         let text = joined([preamble, &line, keys]);
         let changed = KeyFile::parse(self.path.clone(), &text)?;
@@ -116,9 +123,9 @@ fn start_of_keys(text: &str) -> usize {
 }
 
 /// A new key as a line of the file, and its name.
-fn new_line() -> Result<(String, Zeroizing<String>), SealError> {
-    let kid = format!("k{}", hex::encode(&random::<6>()?).as_str());
-    let key = Key::random()?;
+fn new_line(randomness: &dyn Randomness) -> Result<(String, Zeroizing<String>), SealError> {
+    let kid = format!("k{}", hex::encode(&random::<6>(randomness)?).as_str());
+    let key = Key::random(randomness)?;
     let line = joined([&kid, " ", &hex::encode(&*key.0), "\n"]);
     Ok((kid, line))
 }

@@ -1,4 +1,4 @@
-//! The ground a story stands on: a store of either engine, opened for this story alone.
+//! The ground a story stands on: a store of one of the engines, opened for this story alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,16 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use store::etcd::{Config, Options};
+use store::simulated::{self, Disk, NoFaults};
 use store::{Keys, Rules, Settings, Store};
 use tempfile::TempDir;
 use testbed::etcd::Cluster;
 
 /// A store that can be closed and opened again, as a restart of the server does.
 pub trait Ground: Sized {
+    /// Whether another server lags while its runtime stands still. The simulated engine hands commits on where they are made.
+    const LAGS: bool = true;
+
     /// A new, empty store.
     async fn open(settings: Settings) -> Self;
 
@@ -100,6 +104,58 @@ impl Ground for Embedded {
 
     fn keys(&self) -> &Path {
         self.folder.path()
+    }
+}
+
+pub struct Simulated {
+    disk: Disk,
+    keys: TempDir,
+    store: Arc<simulated::Simulated>,
+}
+
+impl Simulated {
+    async fn on(disk: Disk, keys: TempDir, settings: Settings) -> store::Result<Simulated> {
+        let opened =
+            simulated::Simulated::open(&disk, Keys::open(keys.path()).unwrap(), settings, Arc::new(NoFaults));
+        Ok(Simulated { store: opened.await?, disk, keys })
+    }
+}
+
+impl Ground for Simulated {
+    const LAGS: bool = false;
+
+    async fn open(settings: Settings) -> Simulated {
+        Simulated::on(Disk::new(), tempfile::tempdir().unwrap(), settings).await.unwrap()
+    }
+
+    async fn open_alone(settings: Settings) -> Simulated {
+        Simulated::open(settings).await
+    }
+
+    async fn restored(backup: &[u8], from: &Path) -> store::Result<Simulated> {
+        let keys = tempfile::tempdir().unwrap();
+        copy_keys(from, keys.path());
+        let (disk, _) = Disk::restored(&mut &*backup)?;
+        Simulated::on(disk, keys, quiet()).await
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    async fn reopen_with(&mut self, settings: Settings) {
+        self.store.close().await.unwrap();
+        let keys = Keys::open(self.keys.path()).unwrap();
+        self.store =
+            simulated::Simulated::open(&self.disk, keys, settings, Arc::new(NoFaults)).await.unwrap();
+    }
+
+    async fn second_server(&self, _settings: Settings) -> Option<Arc<dyn Store>> {
+        Some(self.store.another("second"))
+    }
+
+    fn keys(&self) -> &Path {
+        self.keys.path()
     }
 }
 
@@ -201,7 +257,7 @@ pub fn copy_keys(from: &Path, to: &Path) {
     }
 }
 
-/// Tells each story on each engine, as `embedded::story` and `etcd::story`.
+/// Tells each story on each engine, as `embedded::story`, `simulated::story` and `etcd::story`.
 macro_rules! on_every_engine {
     ($($story:ident),* $(,)?) => {
         mod embedded {
@@ -209,6 +265,15 @@ macro_rules! on_every_engine {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $story() {
                     super::$story::<crate::contract::fixture::Embedded>().await;
+                }
+            )*
+        }
+
+        mod simulated {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $story() {
+                    super::$story::<crate::contract::fixture::Simulated>().await;
                 }
             )*
         }

@@ -1,8 +1,10 @@
 //! Read, decide, write: `transact`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use store::{Error, Refused};
 
 use super::fixture::{Ground, quiet};
@@ -13,6 +15,8 @@ on_every_engine!(
     an_update_decided_on_something_old_is_decided_again,
     a_decision_against_a_change_writes_nothing,
     a_transaction_sees_its_own_writes,
+    what_a_failed_attempt_has_written_is_taken_back,
+    members_of_a_bucket_are_found_page_by_page,
     a_no_is_said_on_what_is_current,
 );
 
@@ -51,6 +55,62 @@ async fn an_update_decided_on_something_old_is_decided_again<G: Ground>() {
     update.await.unwrap();
     assert_eq!(tries.load(Ordering::SeqCst), 2);
     assert_eq!(read(&store.current().await.unwrap(), "r1").as_deref(), Some("theirs, ours"));
+}
+
+async fn what_a_failed_attempt_has_written_is_taken_back<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    write(&store, "kept", "old").await;
+    let done = store.transact(alice(), |view| {
+        view.put(put("first", "one"));
+        let failed = view.attempt(|view| {
+            view.put(put("first", "two"));
+            view.put(put("second", "two"));
+            view.delete(key("kept"), "delete");
+            view.attempt(|view| {
+                view.put(put("third", "three"));
+                Ok::<_, &str>(())
+            })?;
+            Err::<(), &str>("no")
+        });
+        assert_eq!(failed, Err("no"));
+        assert_eq!(view.get(&key("first")).map(|entry| text(&entry)).as_deref(), Some("one"));
+        assert!(view.get(&key("second")).is_none() && view.get(&key("third")).is_none());
+        view.attempt(|view| {
+            view.put(put("third", "four"));
+            Ok::<_, ()>(())
+        })
+    });
+    let (_, committed) = done.await.unwrap();
+    assert_eq!(committed.entries.len(), 2);
+    let now = store.current().await.unwrap();
+    assert_eq!(read(&now, "first").as_deref(), Some("one"));
+    assert_eq!(read(&now, "third").as_deref(), Some("four"));
+    assert_eq!(read(&now, "kept").as_deref(), Some("old"));
+    assert!(read(&now, "second").is_none());
+}
+
+async fn members_of_a_bucket_are_found_page_by_page<G: Ground>() {
+    let ground = G::open(with_words()).await;
+    let store = ground.store();
+    for name in ["a", "c", "e", "g"] {
+        write(&store, name, "in:rack").await;
+    }
+    let found = store.transact(alice(), |view| {
+        // What this transaction has written counts, as it would after the commit.
+        view.put(put("d", "in:rack"));
+        view.put(put("c", "elsewhere"));
+        view.delete(key("g"), "delete");
+        let term = Bytes::from("in:rack");
+        let first = view.having_after(&term, None, 2);
+        let rest = view.having_after(&term, first.last(), 9);
+        assert!(view.somewhere(&Bytes::from("in:nowhere"), 7).is_none());
+        let places: BTreeSet<_> = (0..64).filter_map(|seed| view.somewhere(&term, seed)).collect();
+        assert!(places.len() > 1, "{places:?}");
+        Ok::<_, ()>((first, rest))
+    });
+    let ((first, rest), _) = found.await.unwrap();
+    assert_eq!((first, rest), (vec![key("a"), key("d")], vec![key("e")]));
 }
 
 /// ValidateDeletion…, as far as it is the store's: a decision may refuse.

@@ -81,7 +81,7 @@ pub(super) fn rule() -> impl Strategy<Value = Rule> {
         some(&["get", "list", "*"]),
         some(&["", "apps", "*"]),
         some(&["x", "y", "x/status", "*/status", "*"]),
-        proptest::option::of(some(&["one", "two"])),
+        proptest::option::of(some(&["one", "two", ""])),
     )
         .prop_map(|(verbs, groups, resources, names)| {
             Rule::on(&verbs, &groups, &resources).named(&names.unwrap_or_default())
@@ -205,6 +205,13 @@ proptest! {
             prop_assert_eq!(rbac.decide(who, what).allowed, naive.allows(who, what), "{:?} {:?}", who, what);
             let listed = rbac.rules_for(who, what.namespace).rules;
             prop_assert_eq!(listed.iter().any(|rule| rule.allows(what)), naive.allows(who, what));
+            // What is decided for all objects at once is what is decided for each.
+            let extent = rbac.extent_for(who, &Standing::default(), what);
+            for name in ["one", "two", "three"].into_iter().filter(|_| what.is_resource()) {
+                let allowed = naive.allows(who, &Attributes { name, ..*what });
+                prop_assert_eq!(extent.has(what.namespace, name), allowed, "{:?} {:?} {}", who, what, name);
+                prop_assert!(allowed || !extent.is_whole());
+            }
         }
         // An index that was changed step by step is one that was made of what is left.
         let fresh = Rbac::compile(naive.0.values());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Kind, Mirror, RawChange, Scope};
+use krm::kind::{Kind, MetadataChecks, Mirror, RawChange, Scope};
 use krm::meta::OBJECT_META;
 use krm::object::Object;
 use krm::shape::{Field, INT32, Outline, STRING, Shape, Struct, conform};
@@ -95,6 +95,7 @@ pub fn kind() -> Kind {
     let mut kind = declare::core(GROUP, "Event", "events", Scope::Namespaced, &SHAPE, &outline);
     common(&mut kind);
     kind.versions[0].selectable = SELECTABLE.iter().map(|(field, _)| field.to_string()).collect();
+    kind.metadata_checks = MetadataChecks { whole_on_update: false, ..MetadataChecks::CORE };
     kind.mirror = Some(Mirror { group: "", plural: "events", show, keep, fields: &SELECTABLE });
     kind.validations.push(Arc::new(check));
     kind

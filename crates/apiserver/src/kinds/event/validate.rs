@@ -113,7 +113,8 @@ pub fn changed(new: &Object, old: &Object) -> Vec<FieldError> {
         true => Vec::new(),
         false => series_faults(new),
     };
-    let settled = SETTLED.iter().chain(&[("reportingInstance", "reportingInstance")]);
+    // Kubernetes looks at the reason twice.
+    let settled = SETTLED.iter().chain(&[("reason", "reason"), ("reportingInstance", "reportingInstance")]);
     for (field, name) in settled.filter(|(field, _)| new.get(field) != old.get(field)) {
         errors.push(FieldError::invalid_shown(&Path::of(name), shown(new, field), "field is immutable"));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm::kind::{Kind, Scope};
+use krm::kind::{Kind, Scope, Sentence};
 use krm::meta::OBJECT_META;
 use krm::names;
 use krm::shape::{Field, Outline, STRING, Shape, Struct};
@@ -31,6 +31,10 @@ pub fn kind() -> Kind {
         declare::core(GROUP, "ClusterRoleBinding", "clusterrolebindings", Scope::Cluster, &SHAPE, &outline);
     kind.create_on_update = true;
     kind.name_rule = names::name_is_path_segment;
+    kind.activity.created = &[Sentence {
+        when: "true",
+        says: "granted {{ audit.responseObject.roleRef.name }} cluster-wide with @",
+    }];
     kind.versions[0].columns = binding::table("clusterRoleBinding");
     kind.complete.push(Arc::new(binding::complete));
     kind.validations.push(Arc::new(|change| binding::validate(change, &["ClusterRole"], false)));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm::kind::{Kind, Scope};
+use krm::kind::{Kind, Scope, Sentence};
 use krm::meta::OBJECT_META;
 use krm::names;
 use krm::shape::{Field, Outline, STRING, Shape, Struct};
@@ -30,6 +30,10 @@ pub fn kind() -> Kind {
     let mut kind = declare::core(GROUP, "RoleBinding", "rolebindings", Scope::Namespaced, &SHAPE, &outline);
     kind.create_on_update = true;
     kind.name_rule = names::name_is_path_segment;
+    kind.activity.created = &[Sentence {
+        when: "true",
+        says: "granted {{ audit.responseObject.roleRef.name }} in namespace {{ audit.objectRef.namespace }} with @",
+    }];
     kind.versions[0].columns = binding::table("roleBinding");
     kind.complete.push(Arc::new(binding::complete));
     kind.validations.push(Arc::new(|change| binding::validate(change, &["Role", "ClusterRole"], true)));

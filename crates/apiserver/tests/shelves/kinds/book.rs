@@ -1,14 +1,14 @@
 //! Books: each stands on a shelf, and no two in the same place.
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Reference, Refusal, Resource, Verdict, View, allow};
+use krm::kind::{Bucket, Change, Declaration, Metadata, Reference, Refusal, Resource, Verdict, View, allow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shelf::Shelf;
 
 /// The bucket of the books on a shelf, by the shelf's name.
-pub const ON_SHELF: &str = "books-on-shelf";
+pub const ON_SHELF: Bucket = Bucket::new("example.groundplane.dev/books-on-shelf");
 
 /// A book and where it stands.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -61,7 +61,7 @@ impl Resource for Book {
 
     fn declare() -> Declaration<Book> {
         Declaration::cluster()
-            .refers(Reference::at("spec.shelfRef.name", super::GROUP, "shelves").immutable())
+            .refers(Reference::to::<Shelf>("spec.shelfRef.name").immutable())
             .selects(&["spec.shelfRef.name", "spec.author"])
             .searches(&["spec.author"])
             .prints("Shelf", "string", ".spec.shelfRef.name")

@@ -5,6 +5,8 @@ use krm::kind::{Change, Declaration, History, Metadata, Missing, OnDelete, Plane
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::book::Book;
+
 /// Somebody has a book for a while.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Loan {
@@ -43,7 +45,7 @@ impl Resource for Loan {
     const PLURAL: &'static str = "loans";
 
     fn declare() -> Declaration<Loan> {
-        let books = Reference::at("spec.bookRefs[].name", super::GROUP, "books");
+        let books = Reference::to::<Book>("spec.bookRefs[].name");
         Declaration::namespaced()
             .planes(Planes::Both)
             .history(History::Spec)

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use http::Method;
+use client::Transaction;
 use serde_json::{Value, json};
 
 use super::{How, Outcome, Prepared, broken_off, conflict};
-use crate::client::{Ask, Client};
+use crate::client::Client;
 use crate::failure::{Failure, Refusal};
 use crate::session::Session;
 
@@ -22,11 +22,10 @@ pub async fn apply(
     session: &mut Session,
 ) -> Result<(Vec<Outcome>, String), Failure> {
     let client = session.client().await?;
-    let ask = Ask::new(Method::POST, "/apis/groundplane.dev/v1alpha1/transactions")
-        .query("fieldValidation", how.validation)
+    let ask = transaction(how, prepared)
+        .request()
         .query_if("dryRun", how.dry_run.parameter())
-        .query_if("object", with_objects.then_some("true"))
-        .json(&transaction("Transaction", how, prepared));
+        .query_if("object", with_objects.then_some("true"));
     let asked = client.value(&ask);
     let answer = match waited_for(asked, prepared.len(), session).await {
         Err(failure) if failure.is_unanswered() => {
@@ -58,14 +57,18 @@ pub fn outcomes(status: &Value) -> Vec<Outcome> {
 }
 
 /// The body of a transaction, or of a plan.
-pub fn transaction(kind: &str, how: &How<'_>, prepared: &[Prepared]) -> Value {
-    let items: Vec<Value> =
-        prepared.iter().map(|one| json!({"operation": "apply", "object": one.manifest.object})).collect();
-    let mut spec = json!({"fieldManager": how.field_manager, "force": how.force, "items": items});
-    if let Some(message) = how.message {
-        spec["message"] = message.into();
-    }
-    json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": kind, "spec": spec})
+pub fn transaction(how: &How<'_>, prepared: &[Prepared]) -> Transaction {
+    let transaction = Transaction::new()
+        .managed_by(how.field_manager)
+        .force(how.force)
+        .query("fieldValidation", how.validation);
+    let transaction = match how.message {
+        Some(message) => transaction.because(message),
+        None => transaction,
+    };
+    prepared.iter().fold(transaction, |transaction, one| {
+        transaction.item(json!({"operation": "apply", "object": one.manifest.object}))
+    })
 }
 
 fn summary(status: &Value, count: usize, how: &How<'_>) -> String {

@@ -16,7 +16,7 @@ use super::signing::{self, CREDENTIALS};
 use crate::client::{Ask, segment};
 use crate::failure::Failure;
 use crate::flags;
-use crate::kubeconfig::{Access, Kubeconfig};
+use crate::kubeconfig;
 use crate::session::Session;
 
 const GROUP_VERSION: &str = "iam.miloapis.com/v1alpha1";
@@ -121,7 +121,7 @@ async fn kubeconfig(
     credentials: &str,
     session: &Session,
 ) -> Result<Value, Failure> {
-    let access = Access::of(&Kubeconfig::load(&session.global)?, &session.global).await?;
+    let access = kubeconfig::access(&kubeconfig::load(&session.global)?, &session.global).await?;
     let mut server = access.server.trim_end_matches('/').to_owned();
     if let Some(project) = session.global.project.as_deref().filter(|project| !project.is_empty()) {
         server += &format!(

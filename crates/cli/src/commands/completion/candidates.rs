@@ -1,10 +1,11 @@
 //! What could come next on a command line.
 
-use clap::{ArgAction, Command};
+use clap::{ArgAction, Command, Subcommand as _};
 
 use crate::commands::selection::{self, Selection};
+use crate::discovery::Resource;
 use crate::failure::Failure;
-use crate::kubeconfig::Kubeconfig;
+use crate::kubeconfig;
 use crate::session::Session;
 
 /// The answer that leaves it to the shell: names of files.
@@ -71,7 +72,7 @@ pub async fn of(words: &[String], session: &mut Session) -> Vec<String> {
         return values.into_iter().filter(|value| value.starts_with(&current)).collect();
     }
     line.take_over(session);
-    if let Some(kind) = positional.and_then(kind_of_inventory) {
+    if let Some(kind) = kind_of_value(positional, &line, session).await {
         return names_of(&kind, &current, session).await.unwrap_or_default();
     }
     match line.names.last().map(String::as_str) {
@@ -79,8 +80,11 @@ pub async fn of(words: &[String], session: &mut Session) -> Vec<String> {
             objects(&line.words, &current, session).await.unwrap_or_default()
         }
         Some("use-context" | "get-contexts") => contexts(&current, session),
-        Some("impact") => inventory_objects(&line.words, &current, session).await.unwrap_or_default(),
         Some("backup" | "restore-backup" | "support-bundle") => vec![FILES.to_owned()],
+        Some(question) if positional.is_some() => {
+            let found = objects_with(question, &line, &current, session).await;
+            found.unwrap_or_default()
+        }
         _ => Vec::new(),
     }
 }
@@ -217,45 +221,93 @@ async fn value_of(flag: &str, current: &str, line: &Line<'_>, session: &mut Sess
         "resource" | "type" => types(current, session).await.unwrap_or_default(),
         _ => {
             let argument = line.command.get_arguments().find(|argument| argument.get_long() == Some(flag));
-            if let Some(kind) = argument.and_then(kind_of_inventory) {
+            if let Some(kind) = kind_of_value(argument, line, session).await {
                 return names_of(&kind, current, session).await.unwrap_or_default();
             }
             let values = argument.map(possible).unwrap_or_default();
+            let called =
+                argument.and_then(|argument| argument.get_value_names()?.first()).map(|name| name.as_str());
+            if called == Some("KIND/NAME=STATE") {
+                return assumed(current, values, line, session).await.unwrap_or_default();
+            }
             if values.is_empty() { vec![FILES.to_owned()] } else { starting(values) }
         }
     }
 }
 
-/// The kind whose names are offered where a value is called after it, as in `--site <SITE>`.
-fn kind_of_inventory(argument: &clap::Arg) -> Option<String> {
-    const KINDS: [&str; 7] = ["region", "site", "rack", "cluster", "node", "port", "provider"];
-    let called = argument.get_value_names()?.first()?.to_lowercase();
-    KINDS.contains(&called.as_str()).then(|| format!("{called}.inventory.miloapis.com"))
+/// The kinds of the subject whose command is typed: of the group whose first word is that of the command.
+async fn kinds_of_subject(line: &Line<'_>, session: &mut Session) -> Result<Vec<Resource>, Failure> {
+    // Other commands don't ask the server for it: they may be typed where there is none.
+    let [subject, _, ..] = &line.names[..] else { return Ok(Vec::new()) };
+    if crate::Command::has_subcommand(subject) {
+        return Ok(Vec::new());
+    }
+    let discovery = session.discovery().await?;
+    let is_of_subject = |resource: &&Resource| resource.group.split('.').next() == Some(subject);
+    Ok(discovery.resources.iter().filter(is_of_subject).cloned().collect())
 }
 
-/// `KIND/NAME` or `KIND NAME` of the inventory.
-async fn inventory_objects(
-    words: &[String],
+/// The kind whose names are offered where a value is called after it, as in `--site <SITE>`.
+async fn kind_of_value(
+    argument: Option<&clap::Arg>,
+    line: &Line<'_>,
+    session: &mut Session,
+) -> Option<String> {
+    let called = argument?.get_value_names()?.first()?.to_lowercase();
+    let kinds = kinds_of_subject(line, session).await.ok()?;
+    kinds.iter().find(|kind| kind.singular == called).map(Resource::full_name)
+}
+
+/// `KIND/NAME` or `KIND NAME` of the kinds of the subject that answer a question.
+async fn objects_with(
+    question: &str,
+    line: &Line<'_>,
     current: &str,
     session: &mut Session,
 ) -> Result<Vec<String>, Failure> {
-    const KINDS: [&str; 6] = ["cable", "circuit", "networkdevice", "node", "port", "rack"];
-    let full = |kind: &str| format!("{kind}.inventory.miloapis.com");
+    let mut kinds = kinds_of_subject(line, session).await?;
+    kinds.retain(|kind| kind.subresources.iter().any(|name| name == question));
+    let full = |typed: &str| {
+        let found = kinds.iter().find(|kind| kind.singular == typed || kind.plural == typed);
+        found.map(Resource::full_name)
+    };
     if let Some((kind, name)) = current.split_once('/') {
-        let found = names_of(&full(kind), name, session).await?;
+        let Some(full) = full(kind) else { return Ok(Vec::new()) };
+        let found = names_of(&full, name, session).await?;
         return Ok(found.into_iter().map(|name| format!("{kind}/{name}")).collect());
     }
-    match words.first() {
-        Some(kind) => names_of(&full(kind), current, session).await,
+    match line.words.first().map(|kind| full(kind)) {
+        Some(Some(full)) => names_of(&full, current, session).await,
+        Some(None) => Ok(Vec::new()),
         None => {
-            Ok(KINDS.iter().filter(|kind| kind.starts_with(current)).map(|kind| format!("{kind}/")).collect())
+            let mut offered: Vec<String> = kinds.iter().map(|kind| format!("{}/", kind.singular)).collect();
+            offered.retain(|kind| kind.starts_with(current));
+            offered.sort();
+            Ok(offered)
         }
     }
 }
 
+/// `KIND/NAME=STATE` of the kinds of the subject that may fail.
+async fn assumed(
+    current: &str,
+    states: Vec<String>,
+    line: &Line<'_>,
+    session: &mut Session,
+) -> Result<Vec<String>, Failure> {
+    if let Some((object, state)) = current.split_once('=') {
+        let states = states.into_iter().filter(|known| known.starts_with(state));
+        return Ok(states.map(|known| format!("{object}={known}")).collect());
+    }
+    let line =
+        Line { words: Vec::new(), given: Vec::new(), names: line.names.clone(), open_flag: None, ..*line };
+    let found = objects_with("impact", &line, current, session).await?;
+    Ok(found.into_iter().map(|name| if name.ends_with('/') { name } else { format!("{name}=") }).collect())
+}
+
 fn contexts(current: &str, session: &Session) -> Vec<String> {
     let contexts =
-        Kubeconfig::load(&session.global).map(|kubeconfig| kubeconfig.contexts).unwrap_or_default();
+        kubeconfig::load(&session.global).map(|kubeconfig| kubeconfig.contexts).unwrap_or_default();
     contexts.into_iter().map(|context| context.name).filter(|name| name.starts_with(current)).collect()
 }
 

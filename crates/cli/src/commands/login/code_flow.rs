@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use client::login::{Issuer, encoded};
 use ring::digest;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Given;
-use super::issuer::{Issuer, encoded};
 use crate::failure::Failure;
 use crate::session::Session;
 

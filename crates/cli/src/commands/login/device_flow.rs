@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use client::login::Issuer;
+
 use super::Given;
-use super::issuer::Issuer;
 use crate::failure::Failure;
 use crate::session::Session;
 

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::At;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::kubeconfig::Kubeconfig;
+use crate::kubeconfig;
 
 /// Adds the user, and a context of it on the cluster that is used now; gives that context, if there is a cluster.
 pub fn add(at: &At, global: &Global) -> Result<Option<String>, Failure> {
-    let kubeconfig = Kubeconfig::load(global)?;
+    let kubeconfig = kubeconfig::load(global)?;
     let Some(file) = kubeconfig.files.first() else { return Ok(None) };
-    let context = kubeconfig.context(global)?;
+    let context = kubeconfig.context(global.context.as_deref())?;
     let cluster = context.and_then(|context| context.value["cluster"].as_str()).map(str::to_owned);
     let namespace = context.and_then(|context| context.value["namespace"].as_str()).map(str::to_owned);
     let failed = |why: &dyn std::fmt::Display| Failure::other(format!("changing {}: {why}", file.display()));

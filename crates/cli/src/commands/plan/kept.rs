@@ -5,8 +5,7 @@ use std::io::Write;
 use http::Method;
 use serde_json::json;
 
-use super::PLANS;
-use crate::client::{Ask, segment};
+use crate::client::Ask;
 use crate::commands::apply::asked_again;
 use crate::failure::Failure;
 use crate::names;
@@ -15,7 +14,7 @@ use crate::session::Session;
 /// Applies a saved plan.
 pub async fn apply(name: &str, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
-    let path = format!("{PLANS}/{}", segment(name));
+    let path = client::plan_path(name);
     let answer = match client.value(&Ask::new(Method::POST, format!("{path}/apply"))).await {
         Err(failure) if failure.is_unanswered() => return find_out(failure, name, &path, session).await,
         Err(failure) if is_stale(&failure) => {

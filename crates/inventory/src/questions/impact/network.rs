@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use krm::kind::QueryContext;
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{Cable, Circuit, Port};
 use crate::questions::trace;

@@ -58,9 +58,19 @@ fn draw(drawing: &mut Drawing, rack: &Elevation, left: i32, ground: i32) {
     let part = |name: &str, value: &Option<String>| {
         value.as_ref().map_or(String::new(), |value| format!(" · {name} {value}"))
     };
-    let about =
-        format!("{}{}{} · {}U", rack.site, part("cage", &rack.cage), part("row", &rack.row), rack.height_u);
-    drawing.text(left, 45, "about", &cut(&about, 66));
+    let state = rack.state.map_or(String::new(), |state| format!(" · {state}"));
+    let beside = match rack.zero_u.len() {
+        0 => String::new(),
+        count => format!(" · {count} × 0U"),
+    };
+    let about = format!(
+        "{}{}{} · {}U{beside}{state}",
+        rack.site,
+        part("cage", &rack.cage),
+        part("row", &rack.row),
+        rack.height_u
+    );
+    drawing.text(left, 45, "about", &cut(about.trim_start_matches(" · "), 66));
     let post = left + SIDE;
     let top = ground - height * UNIT;
     for (x, face, head) in [(left, Face::Front, "FRONT"), (post + POST, Face::Rear, "REAR")] {
@@ -118,12 +128,14 @@ fn units(origin: (i32, i32), start: i32, end: i32) -> super::Rect {
 fn mounted(drawing: &mut Drawing, device: &MountedDevice, face: Face, place: super::Rect) {
     let (x, y, width, height) = place;
     let class = class(device);
-    let about = device.about.as_deref().unwrap_or("");
+    let state = device.state.map(|state| state.to_string());
+    let about: Vec<&str> = state.as_deref().into_iter().chain(device.about.as_deref()).collect();
+    let about = about.join(", ");
     let watts = device.watts.map_or(String::new(), |watts| format!("{watts} W"));
     let inside: Vec<String> =
         device.slots.iter().map(|(slot, inside)| format!("slot {slot}: {inside}")).collect();
     let mut told = vec![format!("{} {}", device.kind, device.name)];
-    told.extend([about.to_owned(), format!("U{}-U{}", device.start, device.end), watts.clone()]);
+    told.extend([about.clone(), format!("U{}-U{}", device.start, device.end), watts.clone()]);
     told.extend(inside.iter().cloned());
     told.retain(|part| !part.is_empty());
     drawing.begin(&told.join(", "));
@@ -132,10 +144,15 @@ fn mounted(drawing: &mut Drawing, device: &MountedDevice, face: Face, place: sup
     // The other side of a device that is as deep as the rack.
     let is_back = device.face.is_none() && face == Face::Rear;
     let beside = if is_back { "(rear)" } else { &watts };
-    drawing.text(x + 9, y + 11, "", &cut(&device.name, LETTERS - 1 - beside.chars().count()));
+    // A device of one unit has no second line for its state.
+    let name = match &state {
+        Some(state) if height <= UNIT => format!("{} ({state})", device.name),
+        _ => device.name.clone(),
+    };
+    drawing.text(x + 9, y + 11, "", &cut(&name, LETTERS - 1 - beside.chars().count()));
     drawing.text(x + width - 5, y + 11, "watts", beside);
     if height > UNIT && !is_back {
-        let below = if inside.is_empty() { about.to_owned() } else { inside.join(", ") };
+        let below = if inside.is_empty() { about.clone() } else { inside.join(", ") };
         drawing.text(x + 9, y + 24, "small", &cut(&below, LETTERS + 4));
     }
     drawing.end();

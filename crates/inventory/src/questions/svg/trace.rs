@@ -23,14 +23,15 @@ text{font-size:10px;fill:#243b53}\
 .run{stroke:#627d98;stroke-width:2.5;fill:none}.FiberSMF{stroke:#e0a800}.FiberMMF{stroke:#17a2a8}.Copper{stroke:#2f6fc0}\
 .Power{stroke:#c0442a}.DAC{stroke:#334e68}.circuit{stroke:#6b3fc0;stroke-dasharray:7 4}";
 
-/// Draws the path from a port with its branches.
-pub fn trace(hop: &Hop) -> String {
+/// Draws the path from a port with its branches. If something was withheld, it does not say that nothing is connected.
+pub fn trace(hop: &Hop, is_incomplete: bool) -> String {
     let (columns, rows) = (columns(hop), rows(hop));
     let width = (2 * MARGIN + columns * CARD + (columns - 1) * RUN).min(MOST);
     let height = (2 * MARGIN + rows * ROW + 24).min(MOST);
     let mut drawing = Drawing::new(width, height, STYLE);
     card(&mut drawing, hop, (MARGIN, MARGIN));
     let told = match hop.next.is_empty() {
+        true if is_incomplete => "No connection is visible with your permissions.".to_owned(),
         true => "Not connected.".to_owned(),
         false => {
             let ends = hop.ends().len();
@@ -78,11 +79,13 @@ fn card(drawing: &mut Drawing, hop: &Hop, at: (i32, i32)) {
     if x > MOST || y > MOST {
         return;
     }
-    let (kind, name) = hop.device.split_once('/').unwrap_or(("", &hop.device));
+    let (kind, name) = hop.device.split_once('/').unwrap_or(("", "(not visible)"));
     let exits = exits(hop);
     // As high as it takes to reach its last exit; what is behind that may reach further down.
     let before_last: i32 = exits.iter().rev().skip(1).map(|exit| rows_behind(exit)).sum();
     let height = (before_last + 1) * ROW - 12;
+    let state = hop.state.map_or(String::new(), |state| format!(" ({state})"));
+    let name = &format!("{name}{state}");
     drawing.begin(&format!("{kind} {name}"));
     drawing.rectangle((x, y, CARD, height), "card", 4);
     let head = if matches!(kind, "Node" | "Site" | "Rack") { format!("{kind}-head") } else { "head".into() };
@@ -143,13 +146,15 @@ fn shortened(name: &str, most: usize) -> String {
 fn run(drawing: &mut Drawing, next: &Hop, from: (i32, i32), y: i32) {
     let (x, out) = from;
     let (class, name, more) = match &next.by {
-        Some(By::Cable { name, media, metres }) => {
+        Some(By::Cable { name, media, metres, state }) => {
             let long = metres.map_or(String::new(), |metres| format!(" · {metres} m"));
-            (format!("run {media}"), name.clone(), format!("{media}{long}"))
+            let state = state.map_or(String::new(), |state| format!(" · {state}"));
+            (format!("run {media}"), name.clone(), format!("{media}{long}{state}"))
         }
         Some(By::Circuit { name, id, provider, .. }) => {
             let told = id.as_deref().unwrap_or(name);
-            ("run circuit".to_owned(), told.to_owned(), format!("circuit of {provider}"))
+            let of = if provider.is_empty() { String::new() } else { format!(" of {provider}") };
+            ("run circuit".to_owned(), told.to_owned(), format!("circuit{of}"))
         }
         _ => ("run".to_owned(), String::new(), String::new()),
     };
@@ -171,11 +176,18 @@ mod tests {
     use super::*;
 
     fn hop(by: Option<By>, device: &str, next: Vec<Hop>) -> Hop {
-        Hop { by, port: format!("{device}-p"), label: "p<1>".into(), device: format!("Node/{device}"), next }
+        Hop {
+            by,
+            port: format!("{device}-p"),
+            label: "p<1>".into(),
+            device: format!("Node/{device}"),
+            state: None,
+            next,
+        }
     }
 
     fn cable() -> Option<By> {
-        Some(By::Cable { name: "k".into(), media: "DAC".into(), metres: Some(2.0) })
+        Some(By::Cable { name: "k".into(), media: "DAC".into(), metres: Some(2.0), state: None })
     }
 
     #[test]
@@ -183,7 +195,7 @@ mod tests {
         let outlets = (0..3).map(|_| hop(Some(By::Power), "pdu", vec![hop(cable(), "host", Vec::new())]));
         let path = hop(None, "rack", vec![hop(cable(), "pdu", outlets.collect())]);
         assert_eq!((columns(&path), rows(&path)), (3, 3));
-        let drawing = trace(&path);
+        let drawing = trace(&path, false);
         assert_eq!(drawing.matches("class=\"card\"").count(), 1 + 1 + 3, "{drawing}");
         assert_eq!(drawing.matches("class=\"inside\"").count(), 3, "{drawing}");
         assert!(drawing.contains("p&lt;1&gt;") && !drawing.contains("p<1>"), "{drawing}");

@@ -72,7 +72,7 @@ fn arguments(checked: &Checked, function: &str, issues: &mut Issues) {
                 time::Stamp::parse(text).is_ok_and(|stamp| time::YEARS.contains(&stamp.moment.seconds))
             }
             ("timestamp", Expr::Literal(Literal::Int(seconds))) => time::YEARS.contains(seconds),
-            ("matches", Expr::Literal(Literal::String(text))) => pattern::compile(text).is_ok(),
+            ("matches", Expr::Literal(Literal::String(text))) => pattern::constant(text).is_ok(),
             _ => true,
         };
         if !holds {

@@ -15,13 +15,17 @@ const LARGEST: usize = 1 << 20;
 /// How many patterns are kept ready.
 const MOST_KEPT: usize = 16;
 
-/// A pattern, ready to run; the error is Go's.
-pub(in crate::cel) fn compile(pattern: &str) -> Result<Regex, String> {
-    Pattern::new(pattern).program().cloned().map_err(ToOwned::to_owned)
+/// A pattern that stands in an expression; the error is Go's.
+pub(in crate::cel) fn constant(pattern: &str) -> Result<Pattern, String> {
+    Pattern::new(pattern).checked()
 }
 
-/// One of the functions, with its pattern ready.
-pub(in crate::cel) fn run<'a>(function: &str, args: &[Value<'a>], pattern: &Regex) -> Outcome<'a> {
+/// One of the functions, with a pattern that stands in the expression.
+pub(in crate::cel) fn run<'a>(function: &str, args: &[Value<'a>], pattern: &Pattern) -> Outcome<'a> {
+    call(function, args, &*pattern.program().map_err(Fault::error)?)
+}
+
+fn call<'a>(function: &str, args: &[Value<'a>], pattern: &Regex) -> Outcome<'a> {
     let text = text(&args[0])?;
     match function {
         "matches" => Ok(Value::Bool(pattern.is_match(text))),
@@ -49,13 +53,12 @@ impl PatternCache {
         let pattern = &**text(&args[1])?;
         if !self.ready.contains_key(pattern) {
             effort.spend(STEPS_TO_COMPILE)?;
-            let compiled = Pattern::within(pattern, LARGEST);
-            let compiled = compiled.program().cloned().map_err(Fault::error)?;
+            let compiled = Pattern::within(pattern, LARGEST).compile().map_err(Fault::error)?;
             if self.ready.len() == MOST_KEPT {
                 self.ready.clear();
             }
             self.ready.insert(pattern.to_owned(), compiled);
         }
-        run(function, args, &self.ready[pattern])
+        call(function, args, &self.ready[pattern])
     }
 }

@@ -191,7 +191,7 @@ impl Builder<'_> {
         }
         let way = if let ("matches" | "find" | "findAll", Some(arg)) = (function, args.get(1)) {
             Way::Pattern(match &self.nodes[*arg] {
-                Node::Constant(Constant::String(text)) => Some(pattern::compile(text)?),
+                Node::Constant(Constant::String(text)) => Some(pattern::constant(text)?),
                 _ => None,
             })
         } else if let Some(run) = library::find_deep(function) {

@@ -9,8 +9,13 @@ use crate::schema::Schema;
 /// Everything that is wrong with the defaults of a structural schema.
 pub(super) fn faults(schema: &Value, pruned: bool, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let place = SchemaContext { resource: schema, way: &Way::Start, is_resource: true, inside_meta: false };
-    visit(schema, place, pruned, path, &mut errors);
+    // The root is a resource, and its default has to be one, too.
+    let mut root = schema.clone();
+    if let Some(fields) = root.as_object_mut() {
+        fields.insert("x-kubernetes-embedded-resource".into(), true.into());
+    }
+    let place = SchemaContext { resource: &root, way: &Way::Start, is_resource: true, inside_meta: false };
+    visit(&root, place, pruned, path, &mut errors);
     errors
 }
 

@@ -133,3 +133,18 @@ pub(crate) static STATUS_CAUSE: Message = Message {
         Field::new(3, "field", Holds::Text),
     ],
 };
+
+pub(crate) static CONDITION: Message = Message {
+    name: "Condition",
+    fields: &[
+        Field::new(1, "type", Holds::Text),
+        Field::new(2, "status", Holds::Text),
+        Field::new(3, "observedGeneration", Holds::Int64),
+        Field::new(4, "lastTransitionTime", Holds::Time),
+        Field::new(5, "reason", Holds::Text),
+        Field::new(6, "message", Holds::Text),
+    ],
+};
+
+pub(crate) static PARTIAL_OBJECT_METADATA: Message =
+    Message { name: "PartialObjectMetadata", fields: &[Field::new(1, "metadata", Holds::One(&OBJECT_META))] };

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use apiserver::api::Api;
 use apiserver::keys;
 use apiserver::plane::Plane;
+use apiserver::read::all_planes;
+use krm::kind::split_api_version;
 use krm::time::Moment;
 use serde::Deserialize;
 use store::{Entry, Key, Version};
@@ -21,7 +23,7 @@ pub struct Times(Mutex<HashMap<Key, Noted>>);
 struct Noted {
     version: Version,
     time: u64,
-    is_of_inventory: bool,
+    is_told_by_kind: bool,
 }
 
 /// An event that was not read yet.
@@ -32,8 +34,8 @@ pub struct Unread {
     pub key: Key,
     /// As it is kept.
     pub entry: Arc<Entry>,
-    /// Whether it is about something in the inventory, of which the policies that ship tell.
-    pub is_of_inventory: bool,
+    /// Whether it is about an object of a kind whose Events are told by the policy that ships.
+    pub is_told_by_kind: bool,
 }
 
 impl Unread {
@@ -60,10 +62,10 @@ impl Times {
                     noted.insert(key.clone(), read);
                     Some(read)
                 });
-                if let Some(Noted { time, is_of_inventory, .. }) =
+                if let Some(Noted { time, is_told_by_kind, .. }) =
                     known.filter(|known| window.has(known.time))
                 {
-                    found.push(Unread { time, key: key.clone(), entry: entry.clone(), is_of_inventory });
+                    found.push(Unread { time, key: key.clone(), entry: entry.clone(), is_told_by_kind });
                 }
             }
         }
@@ -78,16 +80,10 @@ impl Times {
 
 /// The planes whose events are seen from one: the root sees all.
 fn planes(api: &Api, from: &Plane) -> Vec<Plane> {
-    let mut all = vec![from.clone()];
-    if from.is_root() {
-        let prefix = keys::of_kind(from, apiserver::planes::GROUP, apiserver::planes::PLURAL);
-        let snapshot = api.store().latest();
-        let names = snapshot
-            .list(prefix.as_bytes())
-            .filter_map(|(key, _)| Some(Plane::project(keys::parts(key)?.name)));
-        all.extend(names);
+    match from.is_root() {
+        true => all_planes::all(api.kinds(), &api.store().latest()),
+        false => vec![from.clone()],
     }
-    all
 }
 
 /// What of an event says when it happened.
@@ -127,6 +123,8 @@ struct Metadata<'a> {
 struct Involved<'a> {
     #[serde(borrow, default)]
     api_version: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'a, str>>,
 }
 
 fn note(api: &Api, key: &Key, entry: &Arc<Entry>) -> Option<Noted> {
@@ -140,10 +138,13 @@ fn note(api: &Api, key: &Key, entry: &Arc<Entry>) -> Option<Noted> {
         seen.metadata.creation_timestamp,
     ];
     let time = times.iter().flatten().find_map(|text| Moment::parse(text).ok());
-    let about = seen.involved_object.and_then(|about| about.api_version).unwrap_or_default();
-    Some(Noted {
-        version: entry.version(),
-        time: time.map_or(0, micros),
-        is_of_inventory: about.starts_with("inventory.miloapis.com/"),
-    })
+    let is_told_by_kind = seen.involved_object.is_some_and(|about| is_told(api, &about));
+    Some(Noted { version: entry.version(), time: time.map_or(0, micros), is_told_by_kind })
+}
+
+fn is_told(api: &Api, about: &Involved<'_>) -> bool {
+    let (Some(api_version), Some(kind)) = (&about.api_version, &about.kind) else { return false };
+    let (group, _) = split_api_version(api_version);
+    let catalog = api.kinds().of(&Plane::root());
+    catalog.kind(group, kind).is_some_and(|kind| kind.activity.event_rules.is_some())
 }

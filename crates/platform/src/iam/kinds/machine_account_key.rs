@@ -7,7 +7,7 @@ use krm::kind::{Change, Declaration, Metadata, Missing, OnDelete, Reference, Res
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{pending, prints_ready};
+use super::{MachineAccount, pending, prints_ready};
 
 /// MachineAccountKey is a public key that tokens of a machine account are verified with. It cannot be
 /// changed; create another key to rotate.
@@ -62,7 +62,7 @@ impl Resource for MachineAccountKey {
     const PLURAL: &'static str = "machineaccountkeys";
 
     fn declare() -> Declaration<MachineAccountKey> {
-        let account = Reference::at("spec.machineAccountName", super::GROUP, "machineaccounts");
+        let account = Reference::to::<MachineAccount>("spec.machineAccountName");
         let declaration = Declaration::namespaced()
             .status()
             .refers(account.same_namespace().missing(Missing::Refuse).on_delete(OnDelete::Ignore))

@@ -136,6 +136,7 @@ impl Resource for PolicyBinding {
     fn declare() -> Declaration<PolicyBinding> {
         let declaration = Declaration::namespaced()
             .status()
+            .mentions("spec.resourceSelector.resourceRef")
             .selects(&["spec.roleRef.name"])
             .prepare(pending)
             .prints("Role", "string", ".spec.roleRef.name")

@@ -2,7 +2,7 @@
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Planes, Refusal, Resource, Verdict, View, allow};
+use krm::kind::{Bucket, Change, Declaration, Metadata, Planes, Refusal, Resource, Verdict, View, allow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{State, pending, prints_ready};
 
 /// Bucket of users by email address.
-const BY_EMAIL: &str = "users-by-email";
+const BY_EMAIL: Bucket = Bucket::new("iam.miloapis.com/users-by-email").stored_as("users-by-email");
 
 /// User is a person who can authenticate. Roles are granted to the user directly or through groups and
 /// organizations.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::failure::Failure;
+use crate::failure::Failure;
 
 /// The id of an element of the network.
 pub type Element = u32;

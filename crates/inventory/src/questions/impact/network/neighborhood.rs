@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use krm::kind::QueryContext;
 
-use super::super::failure::Failure;
 use super::dependencies::{Dependencies, Source, newly};
 use super::elements::{Element, Elements};
 use super::paths::{Path, PathEnd, is_passive, paths, role};
+use crate::failure::Failure;
 use crate::kinds::network_device::DeviceRole;
 
 /// Maximum number of devices examined to find out whether the far end of a circuit has network of its own. Beyond that, it

@@ -2,12 +2,13 @@
 
 use krm::kind::QueryContext;
 
-use super::super::failure::in_slots_of;
 use super::elements::{Element, Elements};
+use crate::failure::in_slots_of;
 use crate::kinds::device::Device;
 use crate::kinds::network_device::DeviceRole;
 use crate::kinds::port::{self, PortType};
 use crate::kinds::{NetworkDevice, Node, Port};
+use crate::questions::shows;
 use crate::questions::trace::{self, By, Hop};
 
 /// Where a path ends.
@@ -79,12 +80,12 @@ pub fn slot_neighbors(device: &str, look: &dyn QueryContext) -> Vec<String> {
         Some(("NetworkDevice", name)) => look.find::<NetworkDevice>(name).and_then(|device| holder(&*device)),
         _ => None,
     };
-    near.extend(holder);
+    near.extend(holder.filter(|holder| shows(holder, look)));
     near
 }
 
 fn holder(device: &impl Device) -> Option<String> {
-    device.in_slot().map(|slot| slot.device_ref.key())
+    device.mounting().in_slot.as_ref().map(|slot| slot.device_ref.key())
 }
 
 /// The role of a network device.

@@ -1,0 +1,225 @@
+//! The objects of a plane at one moment, as answers and controllers look at them.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use krm::Object;
+use krm::kind::{
+    Address, Bucket, Parsed, Parser, QueryContext, SHOWN_TO_ALL, SHOWN_TO_PROJECT, definition_of,
+    has_namespaces,
+};
+use store::{Key, Snapshot};
+
+use crate::api::Api;
+use crate::call::Call;
+use crate::encode;
+use crate::index;
+use crate::keys::{self, Parts};
+use crate::plane::Plane;
+use crate::sight::Sight;
+
+/// The objects of a plane at one moment: all of them, or those that whoever asks may read.
+pub struct Seen {
+    api: Api,
+    plane: Plane,
+    snapshot: Snapshot,
+    sight: Option<Sight>,
+}
+
+impl Seen {
+    /// All objects of a plane, for the server's own work.
+    pub fn everything(api: &Api, plane: &Plane, snapshot: Snapshot) -> Seen {
+        Seen { api: api.clone(), plane: plane.clone(), snapshot, sight: None }
+    }
+
+    /// The objects that whoever makes a call may read.
+    pub fn by(call: &Call, snapshot: Snapshot) -> Seen {
+        let sight = Some(Sight::new(&call.api, &call.plane, &call.who));
+        Seen { sight, ..Seen::everything(&call.api, &call.plane, snapshot) }
+    }
+
+    /// Whether everything that was read and withheld was so by the rights of one moment.
+    pub fn still_holds(&self) -> bool {
+        self.sight.as_ref().is_none_or(Sight::still_holds)
+    }
+
+    /// Whether an object that exists may be read.
+    fn shows(&self, key: &Key) -> bool {
+        self.sight.as_ref().is_none_or(|sight| sight.sees(key))
+    }
+
+    /// Whether all objects of a kind without namespaces may be read.
+    fn shows_all(&self, group: &str, plural: &str) -> bool {
+        self.sight.as_ref().is_none_or(|sight| sight.sees_all(group, plural, ""))
+    }
+
+    fn read(&self, key: &Key) -> Option<Arc<Object>> {
+        self.snapshot.get(key).filter(|_| self.shows(key))?;
+        self.read_withheld(key)
+    }
+
+    /// Reads an object whether it may be read or not.
+    fn read_withheld(&self, key: &Key) -> Option<Arc<Object>> {
+        let bytes = self.api.reveal(key, self.snapshot.get(key)?).ok()?;
+        let object = encode::read(&bytes).ok()?;
+        Some(Arc::new(self.api.kinds().in_storage_version(key, object)))
+    }
+
+    /// A bucket that no kind declares is empty: whoever reads it has made a mistake.
+    fn term(&self, bucket: Bucket, value: &str) -> bytes::Bytes {
+        debug_assert!(self.api.kinds().declares(bucket), "no kind declares the bucket {bucket}");
+        index::in_bucket(&self.plane, bucket, value)
+    }
+
+    fn having(&self, term: &bytes::Bytes) -> Vec<Arc<Object>> {
+        self.snapshot.having(term).filter_map(|key| self.read(key)).collect()
+    }
+
+    fn read_as(&self, key: &Key, parser: Parser) -> Option<Parsed> {
+        let entry = self.snapshot.get(key).filter(|_| self.shows(key))?;
+        let parse = || (parser.parse)(&*self.read_withheld(key)?);
+        if entry.is_sealed() {
+            return parse();
+        }
+        // Shared by all who ask: what is kept is the object, never whether it may be read.
+        self.api.parsed().get(key, entry.version(), entry.bytes().len(), parse)
+    }
+}
+
+impl QueryContext for Seen {
+    fn get(&self, at: &Address) -> Option<Arc<Object>> {
+        self.read(&keys::object(&self.plane, at).ok()?)
+    }
+
+    fn bucket(&self, bucket: Bucket, value: &str) -> Vec<Arc<Object>> {
+        self.having(&self.term(bucket, value))
+    }
+
+    fn having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<Arc<Object>> {
+        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        self.having(&index::field_is(&of, field, value))
+    }
+
+    fn labelled(&self, group: &str, plural: &str, label: &str, value: &str) -> Vec<Arc<Object>> {
+        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        self.having(&index::label_is(&of, label, value))
+    }
+
+    fn referrers(&self, to: &Address) -> Vec<Arc<Object>> {
+        self.having(&index::referring_to(&self.plane, to))
+    }
+
+    fn all(&self, group: &str, plural: &str) -> Vec<Arc<Object>> {
+        let prefix = keys::of_kind(&self.plane, group, plural);
+        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
+    }
+
+    fn all_in(&self, group: &str, plural: &str, namespace: &str) -> Vec<Arc<Object>> {
+        let prefix = keys::in_namespace(&self.plane, group, plural, namespace);
+        self.snapshot.list(prefix.as_bytes()).filter_map(|(key, _)| self.read(key)).collect()
+    }
+
+    fn names_having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<String> {
+        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        let keys = self.snapshot.having(&index::field_is(&of, field, value));
+        let keys = keys.filter(|key| self.shows(key));
+        keys.filter_map(|key| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
+    }
+
+    fn count_having(&self, group: &str, plural: &str, field: &str, value: &str) -> usize {
+        let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        let term = index::field_is(&of, field, value);
+        match self.shows_all(group, plural) {
+            true => self.snapshot.count_having(&term),
+            false => self.snapshot.having(&term).filter(|key| self.shows(key)).count(),
+        }
+    }
+
+    fn count(&self, group: &str, plural: &str) -> usize {
+        let prefix = keys::of_kind(&self.plane, group, plural);
+        if self.shows_all(group, plural) {
+            return self.snapshot.count(prefix.as_bytes());
+        }
+        self.snapshot.list(prefix.as_bytes()).filter(|(key, _)| self.shows(key)).count()
+    }
+
+    fn names(&self, group: &str, plural: &str) -> Vec<String> {
+        let prefix = keys::of_kind(&self.plane, group, plural);
+        let names = self.snapshot.list(prefix.as_bytes()).filter(|(key, _)| self.shows(key));
+        names.filter_map(|(key, _)| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
+    }
+
+    fn version(&self, at: &Address) -> Option<u64> {
+        let key = keys::object(&self.plane, at).ok()?;
+        self.snapshot.get(&key).filter(|_| self.shows(&key)).map(|entry| entry.version().get())
+    }
+
+    fn bucket_version(&self, bucket: Bucket, value: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let keys = self.snapshot.having(&self.term(bucket, value));
+        // What may not be read does not count: the number would tell that it changed.
+        for key in keys.filter(|key| self.shows(key)) {
+            key.as_bytes().hash(&mut hasher);
+            self.snapshot.get(key).map(|entry| entry.version().get()).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn places(&self, bucket: Bucket, value: &str) -> Vec<Address> {
+        let keys = self.snapshot.having(&self.term(bucket, value));
+        let keys = keys.filter(|key| self.shows(key));
+        keys.filter_map(|key| keys::parts(key).map(|parts| parts.address())).collect()
+    }
+
+    fn shown_in_root(&self, group: &str, plural: &str) -> Vec<Arc<Object>> {
+        if self.plane.is_root() {
+            return Vec::new();
+        }
+        let root = Plane::root();
+        let of_kind = keys::of_kind(&root, group, plural);
+        let shown = [self.plane.as_str(), SHOWN_TO_ALL].into_iter().flat_map(|to| {
+            let term = index::in_bucket(&root, SHOWN_TO_PROJECT, to);
+            self.snapshot.having_after(&term, of_kind.as_bytes(), None).cloned().collect::<Vec<Key>>()
+        });
+        shown.filter_map(|key| self.read_withheld(&key)).collect()
+    }
+
+    fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {
+        self.read_as(&keys::object(&self.plane, &parser.address(name)).ok()?, parser)
+    }
+
+    fn bucket_parsed(&self, bucket: Bucket, value: &str, parser: Parser) -> Vec<Parsed> {
+        let term = self.term(bucket, value);
+        let of_kind = keys::of_kind(&self.plane, parser.group, parser.plural);
+        let found = self.snapshot.having_after(&term, of_kind.as_bytes(), None);
+        found.filter_map(|key| self.read_as(key, parser)).collect()
+    }
+
+    fn versions_in(&self, group: &str, plural: &str, namespace: &str) -> Vec<(String, u64)> {
+        let prefix = keys::in_namespace(&self.plane, group, plural, namespace);
+        let sees_all = self.sight.as_ref().is_none_or(|sight| sight.sees_all(group, plural, namespace));
+        let entries = self.snapshot.list(prefix.as_bytes()).filter(|(key, _)| sees_all || self.shows(key));
+        let of = |(key, entry): (&Key, &Arc<store::Entry>)| {
+            Some((keys::parts(key)?.name.to_owned(), entry.version().get()))
+        };
+        entries.filter_map(of).collect()
+    }
+
+    fn recall(&self, key: &str) -> Option<Parsed> {
+        self.api.answers().get(&format!("{}/{key}", self.plane.as_str()))
+    }
+
+    fn keep(&self, key: &str, value: Parsed) {
+        self.api.answers().put(format!("{}/{key}", self.plane.as_str()), value);
+    }
+
+    fn is_defined_in_namespaces(&self, group: &str, plural: &str) -> bool {
+        let key = keys::object(&self.plane, &definition_of(group, plural)).ok();
+        let definition = key.and_then(|key| self.read_withheld(&key));
+        definition.is_some_and(|definition| has_namespaces(&definition))
+    }
+
+    fn is_incomplete(&self) -> bool {
+        self.sight.as_ref().is_some_and(Sight::has_withheld)
+    }
+}

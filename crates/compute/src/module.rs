@@ -1,0 +1,37 @@
+//! Compute as a module.
+
+use std::sync::Arc;
+
+use krm::kind::Kind;
+use reconcile::module::ReferencePage;
+use reconcile::reconciler::Reconciler;
+
+use crate::controller::CatalogController;
+
+/// The catalog of compute.
+pub struct Module;
+
+impl reconcile::module::Module for Module {
+    fn name(&self) -> &'static str {
+        "compute"
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        crate::all()
+    }
+
+    fn controllers(&self) -> Vec<Arc<dyn Reconciler>> {
+        vec![Arc::new(CatalogController)]
+    }
+
+    fn reference_page(&self) -> Option<ReferencePage> {
+        Some(ReferencePage { path: "compute/reference.md", introduction: INTRODUCTION })
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Compute reference
+
+Every field of the compute kinds. **R** marks required fields. `groundplane explain instancetypes.spec` prints the same from a
+server.
+";

@@ -1,0 +1,354 @@
+//! The informers of a process: which sources are followed, what is in the cache, and who is shown what changes.
+
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use client::Client;
+use krm::Object;
+use krm::kind::Kind;
+use reconcile::context::World;
+use reconcile::dependencies::Recent;
+use reconcile::gate::Gates;
+use reconcile::metadata;
+use reconcile::read::{self, Read};
+use reconcile::reconciler::Changed;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cache::{Size, Snapshot, version_of};
+use crate::catalog::Catalog;
+use crate::informer;
+use crate::member::Member;
+use crate::place::Place;
+use crate::source::Source;
+use crate::world::{CacheWorld, Missing};
+
+/// How often discovery is asked whether kinds came or went, once a plan has asked for a kind that the program does not link.
+const DISCOVERY: Duration = Duration::from_secs(30);
+
+/// Follows what reconcilers read, and shows them what changes. Clones share it.
+#[derive(Clone)]
+pub struct Informers(Arc<Inner>);
+
+struct Inner {
+    client: Client,
+    catalog: Arc<Catalog>,
+    shared: Mutex<Shared>,
+    /// Tells that the snapshot is another.
+    changed: watch::Sender<u64>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+    gates: Gates,
+}
+
+struct Shared {
+    snapshot: Snapshot,
+    followed: BTreeSet<Source>,
+    members: Vec<Arc<Member>>,
+    recent: Recent,
+    asks_discovery: bool,
+}
+
+impl Informers {
+    /// Informers on a server, which follow nothing yet, until `stop` is cancelled.
+    pub fn new(client: Client, catalog: Arc<Catalog>, stop: CancellationToken) -> Informers {
+        let shared = Shared {
+            snapshot: Snapshot::default(),
+            followed: BTreeSet::new(),
+            members: Vec::new(),
+            recent: Recent::since(0),
+            asks_discovery: false,
+        };
+        Informers(Arc::new(Inner {
+            client,
+            catalog,
+            shared: Mutex::new(shared),
+            changed: watch::Sender::new(0),
+            stop,
+            tasks: TaskTracker::new(),
+            gates: Gates::default(),
+        }))
+    }
+
+    /// How much is in memory.
+    pub fn size(&self) -> Size {
+        self.snapshot().size()
+    }
+
+    /// What is followed and can't be at the moment, with the reasons.
+    pub fn problems(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let problems = snapshot
+            .followed
+            .iter()
+            .filter_map(|(source, followed)| Some(format!("{source}: {}", followed.problem.as_ref()?)));
+        problems.collect()
+    }
+
+    /// The gates in front of endpoints, shared by all controllers of this process.
+    pub fn gates(&self) -> &Gates {
+        &self.0.gates
+    }
+
+    /// The kinds.
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.0.catalog
+    }
+
+    /// The client.
+    pub(crate) fn client(&self) -> &Client {
+        &self.0.client
+    }
+
+    /// Everything that is followed, now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.lock().snapshot.clone()
+    }
+
+    /// Follows sources from now on, those that are not followed yet.
+    pub(crate) fn follow(&self, sources: impl IntoIterator<Item = Source>) {
+        let mut shared = self.lock();
+        for source in sources {
+            if !shared.followed.insert(source.clone()) {
+                continue;
+            }
+            shared.snapshot.note(&source, |_| {});
+            let (informers, stop) = (self.clone(), self.0.stop.clone());
+            self.0.tasks.spawn(async move {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = informer::follow(&informers, &source) => {}
+                }
+            });
+        }
+    }
+
+    /// Follows what was missing, and waits until it is there. What can't be had for now is an error.
+    pub(crate) async fn supply(&self, missing: &Missing, patience: Duration) -> Result<(), String> {
+        if let Some(why) = missing.unanswerable {
+            return Err(why.to_owned());
+        }
+        for plane in &missing.planes {
+            self.discover(plane).await.map_err(|error| format!("discovery: {error}"))?;
+            self.keep_discovering();
+        }
+        self.follow(missing.sources.iter().cloned());
+        let are_whole = self.until(|snapshot| missing.sources.iter().all(|source| snapshot.is_whole(source)));
+        if tokio::time::timeout(patience, are_whole).await.is_ok() {
+            return Ok(());
+        }
+        let snapshot = self.snapshot();
+        let lacking = missing.sources.iter().filter(|source| !snapshot.is_whole(source)).map(|source| {
+            let problem = snapshot.followed.get(source).and_then(|followed| followed.problem.clone());
+            match problem {
+                Some(problem) => format!("{source} can't be read: {problem}"),
+                None => format!("{source} are not listed yet"),
+            }
+        });
+        Err(lacking.collect::<Vec<_>>().join("; "))
+    }
+
+    /// Waits until a snapshot is as it should be.
+    pub(crate) async fn until(&self, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
+        let mut changed = self.0.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            let snapshot = self.snapshot();
+            if is_so(&snapshot) {
+                return snapshot;
+            }
+            // The sender lives as long as this does.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// Shows a controller every object of its scope, and from now on every change.
+    pub(crate) fn join(&self, member: &Arc<Member>) {
+        let mut shared = self.lock();
+        shared.members.push(member.clone());
+        for (place, _) in shared.snapshot.all() {
+            if member.includes(place) {
+                member.queue.add(place.clone());
+            }
+        }
+    }
+
+    /// Shows a controller nothing more.
+    pub(crate) fn leave(&self, member: &Arc<Member>) {
+        self.lock().members.retain(|found| !Arc::ptr_eq(found, member));
+    }
+
+    /// Registers what the plan of an object has read in a snapshot. `false` if some of it has changed since.
+    pub(crate) fn register(&self, member: &Member, place: &Place, reads: &BTreeSet<Read>, at: u64) -> bool {
+        // Under this lock no change is shown: what comes next finds the reads registered.
+        let shared = self.lock();
+        member.dependencies().set(place, reads);
+        !shared.recent.has_touched(at, reads)
+    }
+
+    /// Takes a change of an object into the cache and shows it.
+    pub(crate) fn changed(
+        &self,
+        source: &Source,
+        place: &Place,
+        after: Option<&Object>,
+        version: Option<u64>,
+    ) {
+        let mut guard = self.lock();
+        let shared = &mut *guard;
+        if let Some(version) = version {
+            shared.snapshot.note(source, |followed| followed.version = followed.version.max(version));
+        }
+        let before = shared.snapshot.get(place).cloned();
+        let is_older = |after: &&Object| before.as_ref().is_some_and(|it| it.version >= version_of(after));
+        let kind = self.0.catalog.resource(place.plane(), &source.group, &source.plural);
+        // A server that lags behind another may list an object as it was.
+        let (Some(kind), false) = (kind, after.as_ref().is_some_and(is_older)) else {
+            return self.tell(guard);
+        };
+        let before = before.and_then(|entry| entry.object());
+        if before.is_none() && after.is_none() {
+            return self.tell(guard);
+        }
+        shared.snapshot.set(place, &kind, before.as_ref(), after);
+        shared.snapshot.sequence += 1;
+        let change = Change::new(place, &kind, before.as_ref(), after);
+        let reads: Arc<[Read]> = change.reads.clone().into();
+        if !change.is_status_only || shared.members.iter().any(|member| member.wants_statuses()) {
+            shared.recent.push(shared.snapshot.sequence, reads);
+        }
+        change.show(&self.0.catalog, shared);
+        self.tell(guard);
+    }
+
+    /// The first list of a source is whole, or it was listed anew.
+    pub(crate) fn listed(&self, source: &Source, version: u64) {
+        let mut shared = self.lock();
+        shared.snapshot.note(source, |followed| {
+            (followed.is_whole, followed.problem) = (true, None);
+            followed.version = followed.version.max(version);
+        });
+        self.tell(shared);
+    }
+
+    /// A source can't be followed for now.
+    pub(crate) fn failed(&self, source: &Source, why: &str) {
+        let mut shared = self.lock();
+        shared.snapshot.note(source, |followed| followed.problem = Some(why.into()));
+        self.tell(shared);
+    }
+
+    /// The resource is not served any more: it has no objects.
+    pub(crate) fn emptied(&self, source: &Source) {
+        let snapshot = self.snapshot();
+        let gone: Vec<Place> = match source.prefix() {
+            Some(prefix) => snapshot.under(&prefix).map(|(place, _)| place.clone()).collect(),
+            None => snapshot.all().map(|(place, _)| place).filter(|it| source.has(it)).cloned().collect(),
+        };
+        for place in gone {
+            self.changed(source, &place, None, None);
+        }
+        self.listed(source, 0);
+    }
+
+    /// Waits until nothing follows any more, after the stop.
+    pub async fn ended(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    async fn discover(&self, plane: &str) -> client::Result<()> {
+        let reads = self.0.catalog.discover(&self.0.client, plane).await?;
+        if reads.is_empty() {
+            return Ok(());
+        }
+        let mut guard = self.lock();
+        let shared = &mut *guard;
+        shared.snapshot.sequence += 1;
+        shared.members.iter().for_each(|member| member.show_reads(&reads, None));
+        shared.recent.push(shared.snapshot.sequence, reads.into());
+        self.tell(guard);
+        Ok(())
+    }
+
+    fn keep_discovering(&self) {
+        if std::mem::replace(&mut self.lock().asks_discovery, true) {
+            return;
+        }
+        let (informers, stop) = (self.clone(), self.0.stop.clone());
+        self.0.tasks.spawn(async move {
+            while tokio::time::timeout(DISCOVERY, stop.cancelled()).await.is_err() {
+                for plane in informers.0.catalog.planes() {
+                    if let Err(error) = informers.discover(&plane).await {
+                        tracing::warn!(plane, %error, "kinds can't be discovered; trying again");
+                    }
+                }
+            }
+        });
+    }
+
+    fn tell(&self, shared: MutexGuard<'_, Shared>) {
+        drop(shared);
+        self.0.changed.send_modify(|count| *count += 1);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A change of one object.
+struct Change<'a> {
+    place: &'a Place,
+    metadata: (Option<Object>, Option<Object>),
+    is_status_only: bool,
+    reads: Vec<Read>,
+}
+
+impl<'a> Change<'a> {
+    fn new(place: &'a Place, kind: &Kind, before: Option<&Object>, after: Option<&Object>) -> Change<'a> {
+        // Kinds that only discovery tells of count generations if their objects have one.
+        let counts = |object: &Object| kind.generations && object.meta("generation").is_some();
+        let is_status_only = match (before, after) {
+            (Some(before), Some(after)) => counts(after) && metadata::says_the_same(before, after),
+            _ => false,
+        };
+        let target = place.target();
+        let mut reads = Vec::new();
+        read::touched_by_place(&target.plane, &target.at, &mut reads);
+        for object in [before, after].into_iter().flatten().filter(|_| !is_status_only) {
+            read::touched_by_content(&target.plane, kind, object, &mut reads);
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        let of =
+            |object: Option<&Object>| metadata::read(&serde_json::to_vec(&object?.0).unwrap_or_default());
+        Change { place, metadata: (of(before), of(after)), is_status_only, reads }
+    }
+
+    fn show(&self, catalog: &Catalog, shared: &Shared) {
+        let target = self.place.target();
+        let world = CacheWorld::new(catalog, shared.snapshot.clone(), false, &[]);
+        let look = world.look(&target.plane);
+        let changed = Changed {
+            target: &target,
+            before: self.metadata.0.as_ref(),
+            after: self.metadata.1.as_ref(),
+            is_status_only: self.is_status_only,
+            look: &*look,
+            world: &world,
+        };
+        for member in &shared.members {
+            // A controller that panics must not keep the others from seeing the change.
+            let show = || member.show(self.place, &changed, &self.reads);
+            if std::panic::catch_unwind(AssertUnwindSafe(show)).is_err() {
+                let controller = member.reconciler.name();
+                tracing::error!(controller, object = %self.place, "panicked when it was shown a change");
+            }
+        }
+    }
+}
