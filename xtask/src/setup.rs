@@ -12,11 +12,13 @@ struct Part {
     package: &'static str,
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 11] = [
     Part { check: &["c++", "--version"], package: "g++" },
     Part { check: &["etcd", "--version"], package: "etcd-server" },
     Part { check: &["etcdctl", "version"], package: "etcd-client" },
     Part { check: &["fish", "--version"], package: "fish" },
+    Part { check: &["ipmi_sim", "--help"], package: "openipmi" },
+    Part { check: &["ipmitool", "-V"], package: "ipmitool" },
     Part { check: &["node", "--version"], package: "nodejs" },
     Part { check: &["npm", "--version"], package: "npm" },
     Part { check: &["prlimit", "--version"], package: "util-linux" },

@@ -49,6 +49,9 @@ pub struct Options {
     pub tries: u32,
     /// How long a change of power may take until the BMC reports it.
     pub patience: Patience,
+    /// Whether the BMC reports the boot device alone, and not for how long and in which mode it is overridden. Only the
+    /// device is read back then. Defaults to false.
+    pub boot_device_alone: bool,
     /// Name of the BMC in the ledger of logins. Defaults to the host of the address.
     pub ledger_key: Option<String>,
 }
@@ -62,6 +65,7 @@ impl Options {
             timeout: Duration::from_secs(1),
             tries: 4,
             patience: Patience::default(),
+            boot_device_alone: false,
             ledger_key: None,
         }
     }

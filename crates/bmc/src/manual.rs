@@ -59,6 +59,13 @@ struct State {
     replies: Vec<(u64, Reply)>,
 }
 
+impl State {
+    fn reply(&mut self, id: u64) -> Option<Reply> {
+        let at = self.replies.iter().position(|(known, _)| *known == id)?;
+        Some(self.replies.swap_remove(at).1)
+    }
+}
+
 impl Desk {
     /// Requests that wait for an answer, oldest first.
     pub fn pending(&self) -> Vec<Request> {
@@ -96,8 +103,8 @@ impl Desk {
             tokio::pin!(answered);
             // Registered before looking, so that no answer is missed in between.
             answered.as_mut().enable();
-            if let Some(at) = self.state().replies.iter().position(|(known, _)| *known == id) {
-                return Some(self.state().replies.swap_remove(at).1);
+            if let Some(reply) = self.state().reply(id) {
+                return Some(reply);
             }
             timeout_at(end, answered).await.ok()?;
         }

@@ -88,6 +88,9 @@ impl Ipmi {
         let device = device.ok_or_else(|| wrong(format!("boot device {number} is not known")))?;
         let persistence = if flags & PERSISTENT == 0 { Persistence::Once } else { Persistence::Always };
         let mode = if flags & UEFI == 0 { BootMode::Legacy } else { BootMode::Uefi };
+        if self.options.boot_device_alone {
+            return Ok(BootOverride::once(device));
+        }
         Ok(match flags & VALID == 0 {
             true => BootOverride { mode: Some(mode), ..BootOverride::always(BootDevice::Default) },
             false => BootOverride { device, persistence, mode: Some(mode) },
@@ -101,7 +104,8 @@ impl Ipmi {
             return Err(self.failed(&action, Cause::Unsupported { what }));
         };
         let before = self.read_boot().await?;
-        if before.satisfies(&wanted) {
+        // What is not reported may differ.
+        if before.satisfies(&wanted) && !self.options.boot_device_alone {
             return Ok(Outcome::Unchanged);
         }
         // Keep the flags for longer than a minute, and say that the BMC is to act on them. Optional: not every BMC has
@@ -117,7 +121,8 @@ impl Ipmi {
         }
         self.set_boot_option(&action, &[BOOT_FLAGS, flags, number << 2, 0, 0, 0]).await?;
         let found = self.read_boot().await?;
-        match found.satisfies(&wanted) {
+        let is_device = self.options.boot_device_alone && found.device == wanted.device;
+        match is_device || found.satisfies(&wanted) {
             true => Ok(Outcome::Changed),
             false => {
                 let (wanted, found) = (wanted.to_string(), found.to_string());

@@ -19,7 +19,8 @@ impl Ipmi {
             let data = match read {
                 Ok(data) => data,
                 // An empty log has no first record.
-                Err(error) if matches!(error.cause(), Cause::Refusal { code, .. } if code == NO_SUCH_RECORD) => {
+                Err(error) if matches!(error.cause(), Cause::Refusal { code, .. } if code == NO_SUCH_RECORD) =>
+                {
                     break;
                 }
                 Err(error) => return Err(error),

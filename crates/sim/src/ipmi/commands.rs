@@ -57,7 +57,6 @@ pub fn answer(machine: &mut Machine, options: &Options, asked: &Asked<'_>) -> (D
         (6, 0x46) => match byte(0) {
             1 => ok(&[0; 16]),
             2 => ok(&padded(options.user.as_bytes())),
-            3 => refused(INVALID_FIELD),
             _ => refused(INVALID_FIELD),
         },
         (6, 0x47) => match (byte(0) & 0x3f, byte(1) & 3, asked.data.get(2..)) {
@@ -70,6 +69,7 @@ pub fn answer(machine: &mut Machine, options: &Options, asked: &Asked<'_>) -> (D
         },
         (6, 0x48) => (Done::OpenConsole, 0, vec![0, 0, 0, 0, 0x68, 0, 0x68, 0, 0x6f, 0x02, 0xff, 0xff]),
         (6, 0x49) => (Done::CloseConsole, 0, Vec::new()),
+        (0x0a, 0x40) => ok(&[0x51, 2, 0, 0xff, 0x0f, 0, 0xf1, 0x53, 0x65, 0, 0xf1, 0x53, 0x65, 0]),
         (0x0a, 0x43) => match u16::from_le_bytes([byte(2), byte(3)]) {
             0 | 1 => ok(&record(1, 2)),
             2 => ok(&record(2, 0xffff)),
