@@ -160,7 +160,7 @@ impl Ipmi {
                 // The BMC has ended the session, or was restarted.
                 Err(error) if may_repeat && matches!(error.cause(), Cause::TimedOut { .. }) => {}
                 answer => {
-                    if answer.as_ref().is_ok_and(|_| true) || is_alive(&answer) {
+                    if is_alive(&answer) {
                         *slot = Some((session, Instant::now()));
                     }
                     return answer;

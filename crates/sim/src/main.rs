@@ -149,3 +149,20 @@ async fn serve_ipmi(given: Ipmi) -> std::io::Result<()> {
 fn say(line: &str) {
     println!("{line}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_of_the_help_are_understood() {
+        for line in [
+            "sim redfish --systems 100",
+            "sim redfish --fault power-lies --awkward",
+            "sim ipmi --listen 127.0.0.1:6230",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+        assert!(Cli::try_parse_from(["sim", "redfish", "--fault", "laziness"]).is_err());
+    }
+}

@@ -167,6 +167,11 @@ impl Simulator {
         self.model().requests
     }
 
+    /// The most requests that were answered at the same time.
+    pub fn most_at_once(&self) -> u64 {
+        self.model().most_running
+    }
+
     /// The administrator's password.
     pub fn password(&self) -> String {
         self.model().accounts.first().map(|account| account.password.clone()).unwrap_or_default()

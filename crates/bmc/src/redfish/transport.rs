@@ -216,7 +216,10 @@ fn request(
     *request.method_mut() = method.clone();
     *request.uri_mut() = path.parse().map_err(|_| wrong(format!("\"{path}\" is not a path")))?;
     *request.headers_mut() = headers.clone();
-    let host = HeaderValue::from_str(&address.authority())
+    let authority = address.authority();
+    // Without the port where it is the usual one, as browsers do: some BMCs know no other form.
+    let usual = if address.is_plain() { ":80" } else { ":443" };
+    let host = HeaderValue::from_str(authority.strip_suffix(usual).unwrap_or(&authority))
         .map_err(|_| wrong("the host is not valid in a header".to_owned()))?;
     request.headers_mut().insert(http::header::HOST, host);
     Ok(request)

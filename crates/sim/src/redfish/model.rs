@@ -20,6 +20,9 @@ pub struct Model {
     pub failed_logins: u32,
     pub logins: u32,
     pub requests: u64,
+    /// Requests that are being answered, and the most there were.
+    pub running: u64,
+    pub most_running: u64,
     last_session: u64,
 }
 
@@ -70,6 +73,8 @@ impl Model {
             failed_logins: 0,
             logins: 0,
             requests: 0,
+            running: 0,
+            most_running: 0,
             last_session: 0,
         }
     }

@@ -135,6 +135,7 @@ async fn answer(request: Request<Incoming>, served: Arc<Served>) -> Result<Respo
         return Ok(control(&served, &head.method, own, &body).response(None));
     }
     let is_root = path == "/redfish/v1";
+    let _running = Running::new(&served);
     let faults = served.model.lock().unwrap_or_else(PoisonError::into_inner).faults.clone();
     let fault = faults.into_iter().find(|fault| !is_root || !fault.spares_the_root());
     match fault {
@@ -154,6 +155,24 @@ async fn answer(request: Request<Incoming>, served: Arc<Served>) -> Result<Respo
         _ => respond(&served, &head, path, &body),
     };
     Ok(answered.response(fault))
+}
+
+/// Counts a request as long as it is being answered.
+struct Running<'a>(&'a Served);
+
+impl<'a> Running<'a> {
+    fn new(served: &'a Served) -> Running<'a> {
+        let mut model = served.model.lock().unwrap_or_else(PoisonError::into_inner);
+        model.running += 1;
+        model.most_running = model.most_running.max(model.running);
+        Running(served)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.model.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+    }
 }
 
 fn respond(served: &Served, head: &http::request::Parts, path: &str, body: &[u8]) -> Answer {
