@@ -1,7 +1,8 @@
 //! The shared record of logins that failed, or may have: what keeps a BMC from locking its accounts.
 //!
 //! An attempt is reserved before it is made and counts as failed until it is known to have succeeded. So the limit holds
-//! for any number of processes, and when one of them dies in the middle.
+//! for any number of processes, and when one of them dies in the middle. Their clocks must agree: a difference of
+//! seconds shortens the window by as much.
 
 use std::collections::HashMap;
 use std::pin::Pin;

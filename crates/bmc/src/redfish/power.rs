@@ -13,6 +13,11 @@ impl Redfish {
         let path = self.system().await?;
         let system = self.service.get(path).await?;
         let state = system.text("PowerState").unwrap_or_default();
+        // BMCs that have just started, or whose system is changing, have none for a while.
+        if state.is_empty() {
+            let why = format!("{path} has no PowerState");
+            return Err(self.failed("read the power state", Cause::Busy { why, retry_after: None }));
+        }
         parse(&state).ok_or_else(|| {
             let why = format!("{path} has the PowerState \"{state}\"");
             self.failed("read the power state", Cause::WrongShape { why })
