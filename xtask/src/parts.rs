@@ -38,6 +38,8 @@ const LAYERS: [Layer; 2] = [
 ];
 
 const PYTHON_CLIENT: &str = "kubernetes==37.0.2";
+/// An emulator of Redfish BMCs.
+const SUSHY_TOOLS: &str = "sushy-tools==2.2.0";
 /// Version 2 does not load on Node 20.
 const JAVASCRIPT_CLIENT: &str = "@kubernetes/client-node@1.4.0";
 
@@ -47,7 +49,8 @@ pub fn fetch() -> Result<(), Failure> {
     for layer in &LAYERS {
         fetch_layer(layer, &parts)?;
     }
-    fetch_python_client(&parts)?;
+    fetch_python(&parts, "python", "import kubernetes.dynamic, kubernetes.leaderelection", PYTHON_CLIENT)?;
+    fetch_python(&parts, "sushy", "import sushy_tools.emulator.main", SUSHY_TOOLS)?;
     fetch_javascript_client(&parts)
 }
 
@@ -85,21 +88,15 @@ fn fetch_javascript_client(parts: &Path) -> Result<(), Failure> {
     step::run(quiet("npm").args(install).arg(JAVASCRIPT_CLIENT).current_dir(&folder))
 }
 
-fn fetch_python_client(parts: &Path) -> Result<(), Failure> {
-    let folder = parts.join("python");
+/// A virtual environment with one package, which `check` imports.
+fn fetch_python(parts: &Path, name: &str, check: &str, package: &str) -> Result<(), Failure> {
+    let folder = parts.join(name);
     let python = folder.join("bin/python3");
-    if runs(Command::new(&python).args(["-c", "import kubernetes.dynamic, kubernetes.leaderelection"])) {
+    if runs(Command::new(&python).args(["-c", check])) {
         return Ok(());
     }
     step::run(quiet("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    step::run(quiet(python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        PYTHON_CLIENT,
-    ]))
+    step::run(quiet(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]))
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {

@@ -1,3 +1,5 @@
 //! What a site talks to, simulated: each part speaks the real protocol on a port of its own.
 
+pub mod ipmi;
 pub mod oidc;
+pub mod redfish;
