@@ -12,15 +12,18 @@ struct Part {
     package: &'static str,
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 12] = [
     Part { check: &["c++", "--version"], package: "g++" },
+    Part { check: &["docker-registry", "--version"], package: "docker-registry" },
     Part { check: &["etcd", "--version"], package: "etcd-server" },
     Part { check: &["etcdctl", "version"], package: "etcd-client" },
     Part { check: &["fish", "--version"], package: "fish" },
+    Part { check: &["ip", "-V"], package: "iproute2" },
     Part { check: &["node", "--version"], package: "nodejs" },
     Part { check: &["npm", "--version"], package: "npm" },
     Part { check: &["prlimit", "--version"], package: "util-linux" },
     Part { check: &["python3", "-c", "import ensurepip, ssl, venv"], package: "python3-venv" },
+    Part { check: &["runc", "--version"], package: "runc" },
     Part { check: &["zsh", "--version"], package: "zsh" },
 ];
 

@@ -8,10 +8,17 @@ mod backoff;
 pub mod clock;
 mod error;
 mod id;
+pub mod image;
+pub mod logs;
+pub mod oci;
+mod processes;
+pub mod proxy;
 mod runtime;
+pub mod shim;
 pub mod simulated;
 mod spec;
 mod state;
+mod timestamp;
 
 pub use backoff::Backoff;
 pub use error::{Blame, Error, Result};
