@@ -78,6 +78,7 @@ async fn no_request_fails_while_every_instance_is_replaced() {
         }
         answers
     });
+    tokio::time::sleep(Duration::from_millis(50)).await;
     for old in ["web-1-old", "web-0-old"] {
         // At most one is down, as in a roll of compute.
         proxy.drain(&id(old), Duration::from_secs(5)).await;

@@ -56,6 +56,7 @@ pub fn app() -> &'static Path {
             let compiled = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")))
                 .args([
                     "--edition=2024",
+                    "--crate-name=app",
                     "-Copt-level=1",
                     "-Ctarget-feature=+crt-static",
                     "-Cstrip=symbols",

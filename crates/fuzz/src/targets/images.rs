@@ -8,7 +8,18 @@ pub(super) const TARGET: Target = Target {
     name: "images",
     check,
     seeds,
-    words: &["schemaVersion", "manifests", "layers", "config", "digest", "sha256:", "size", "platform", "rootfs", "diff_ids"],
+    words: &[
+        "schemaVersion",
+        "manifests",
+        "layers",
+        "config",
+        "digest",
+        "sha256:",
+        "size",
+        "platform",
+        "rootfs",
+        "diff_ids",
+    ],
 };
 
 fn check(input: &[u8]) {
@@ -29,7 +40,9 @@ fn check(input: &[u8]) {
 
 fn seeds() -> Vec<Vec<u8>> {
     let digest = format!("sha256:{}", "0".repeat(64));
-    let layer = format!(r#"{{"mediaType":"application/vnd.oci.image.layer.v1.tar+gzip","digest":"{digest}","size":1}}"#);
+    let layer = format!(
+        r#"{{"mediaType":"application/vnd.oci.image.layer.v1.tar+gzip","digest":"{digest}","size":1}}"#
+    );
     [
         format!(r#"{{"schemaVersion":2,"config":{layer},"layers":[{layer}]}}"#),
         format!(r#"{{"schemaVersion":2,"manifests":[{layer}]}}"#),

@@ -29,6 +29,8 @@ impl LayerReader {
     /// Tells by the first bytes how the layer is compressed, whatever its media type says.
     pub(super) fn open(mut layer: File, limits: UnpackLimits) -> Result<Self, UnpackError> {
         let mut first = Vec::new();
+        // Whoever has written it has left it at its end.
+        layer.seek(SeekFrom::Start(0))?;
         layer.by_ref().take(4).read_to_end(&mut first)?;
         layer.seek(SeekFrom::Start(0))?;
         let compressed = Rc::new(Cell::new(0));
