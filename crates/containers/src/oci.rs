@@ -21,6 +21,7 @@ mod runc;
 mod seccomp;
 mod settings;
 mod user;
+mod userns;
 mod volumes;
 
 use std::collections::BTreeMap;

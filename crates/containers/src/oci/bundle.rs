@@ -73,7 +73,8 @@ impl Bundle<'_> {
             "seccomp": seccomp::profile(),
         });
         if let Some(ids) = self.settings.user_namespace {
-            namespaces.push(json!({ "type": "user" }));
+            let path = self.settings.user_namespace_path(&self.spec.id);
+            namespaces.push(json!({ "type": "user", "path": path }));
             let mapping = json!([{ "containerID": 0, "hostID": ids.base, "size": ids.size }]);
             linux["uidMappings"] = mapping.clone();
             linux["gidMappings"] = mapping;
@@ -158,7 +159,7 @@ impl Bundle<'_> {
             mount("/dev/shm", "tmpfs", &["nosuid", "noexec", "nodev", "mode=1777", "size=64m"]),
             mount("/dev/mqueue", "mqueue", &["nosuid", "noexec", "nodev"]),
         ];
-        // The network namespace is not the user namespace's own, so it can't mount a view of it.
+        // With a user namespace there is no view of the machine's devices at all.
         if self.settings.user_namespace.is_none() {
             mounts.push(mount("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]));
         }

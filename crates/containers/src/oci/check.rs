@@ -13,6 +13,7 @@ pub(super) async fn check(settings: &Settings) -> Check {
         root(),
         program(&settings.runc, "runc", "runc", &["--version"]).await,
         program(&settings.ip, "ip", "iproute2", &["-V"]).await,
+        program(Path::new("unshare"), "unshare", "util-linux", &["--version"]).await,
         cgroups(),
         overlayfs(settings),
         user_namespaces(settings),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::machine::Machine;
 use super::network::Target;
 use super::published::Published;
+use super::rootfs::unmount;
 use super::{folders, volumes};
 use crate::error::{Error, Result};
 use crate::image::Image;
@@ -294,16 +295,19 @@ impl Instance {
     }
 
     async fn make_network(&self) -> Result<Target> {
-        let path = self.machine.settings.run_folder(&self.spec.id).join(ADDRESS);
+        let settings = &self.machine.settings;
+        let path = settings.run_folder(&self.spec.id).join(ADDRESS);
+        let user_namespace =
+            settings.user_namespace.map(|ids| (ids, settings.user_namespace_path(&self.spec.id)));
         if let Some(address) = folders::read::<IpAddr>(&path) {
             self.machine.networks.restore(&self.spec, address);
-            return self.machine.networks.attach(&self.spec, Some(address)).await;
+            return self.machine.networks.attach(&self.spec, Some(address), user_namespace).await;
         }
         let address = self.machine.networks.reserve(&self.spec)?;
         if let Some(address) = address {
             folders::write(&path, &address)?;
         }
-        self.machine.networks.attach(&self.spec, address).await
+        self.machine.networks.attach(&self.spec, address, user_namespace).await
     }
 
     /// The files of /etc that every container gets from the machine.
@@ -344,6 +348,7 @@ impl Instance {
         }
         volumes::unmount_all(&self.machine.settings, &self.spec)?;
         self.machine.networks.detach(&self.spec).await?;
+        unmount(&self.machine.settings.user_namespace_path(&self.spec.id))?;
         self.machine.cgroups.remove(&self.spec.id)?;
         self.machine.cgroups.remove_root();
         self.machine.images.unpin(self.spec.id.as_str());

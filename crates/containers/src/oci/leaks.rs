@@ -42,6 +42,11 @@ fn processes(settings: &Settings, prefix: &str) -> Vec<String> {
         if pid == std::process::id() {
             continue;
         }
+        // One that has ended holds nothing but its number, until its parent asks.
+        let stat = fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        if stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')) {
+            continue;
+        }
         let groups = fs::read_to_string(process.path().join("cgroup")).unwrap_or_default();
         let command = fs::read(process.path().join("cmdline")).unwrap_or_default();
         let command = String::from_utf8_lossy(&command).replace('\0', " ");

@@ -16,10 +16,12 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::thread::LinkNameSpaceType;
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::command;
+use super::rootfs::unmount;
+use super::{command, userns};
 use crate::error::{Error, Result};
 use crate::id::InstanceId;
 use crate::image::Digest;
+use crate::image::unpack::IdShift;
 use crate::spec::{InstanceSpec, NetworkSpec};
 
 /// Where iproute2 keeps namespaces by their names.
@@ -89,15 +91,26 @@ impl Networks {
         self.addresses().entry(network.network.clone()).or_default().insert(address, spec.id.clone());
     }
 
-    /// Makes the namespace of an instance, attached to its network.
-    pub(super) async fn attach(&self, spec: &InstanceSpec, address: Option<IpAddr>) -> Result<Target> {
+    /// Makes the namespace of an instance, attached to its network. Where containers run in a user namespace, that is made
+    /// too, at the path `user_namespace`, and owns the network namespace: commands in a container have to enter both.
+    pub(super) async fn attach(
+        &self,
+        spec: &InstanceSpec,
+        address: Option<IpAddr>,
+        user_namespace: Option<(IdShift, PathBuf)>,
+    ) -> Result<Target> {
         let _alone = self.changing.lock().await;
         let namespace = self.namespace(&spec.id);
         let is_new = !Self::path(&namespace).exists();
         if is_new {
             self.ip(&["netns", "add", &namespace], "").await?;
+            if let Some((ids, path)) = user_namespace {
+                let network = Self::path(&namespace);
+                unmount(&network)?;
+                userns::make(ids, &path, &network).await?;
+            }
             self.ip(&["-n", &namespace, "link", "set", "lo", "up"], "").await?;
-            // In a user namespace root has no privileges over a network namespace that it did not make.
+            // Programs that serve as another user than root have no capability for low ports.
             allow_low_ports(&namespace).await?;
         }
         let (Some(network), Some(address)) = (&spec.network, address) else {

@@ -97,6 +97,11 @@ impl Settings {
         self.data_folder(id).join("logs").join(container)
     }
 
+    /// Where the user namespace of an instance is kept.
+    pub(crate) fn user_namespace_path(&self, id: &InstanceId) -> PathBuf {
+        self.run_folder(id).join("userns")
+    }
+
     /// The folder of the state of a container, which has one folder for each run.
     pub(crate) fn container_folder(&self, id: &InstanceId, container: &str) -> PathBuf {
         self.run_folder(id).join("containers").join(container)
