@@ -7,6 +7,7 @@ mod cel;
 mod core_kinds;
 mod definitions;
 mod designs;
+mod images;
 mod json_patches;
 mod merge_patches;
 mod protobuf;
@@ -28,7 +29,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     selectors::TARGET,
     accesses::TARGET,
     bodies::TARGET,
@@ -43,6 +44,7 @@ pub const TARGETS: [Target; 14] = [
     cel::TARGET,
     site_yaml::TARGET,
     designs::TARGET,
+    images::TARGET,
 ];
 
 /// Input for targets that read bytes as choices: a few lengths of bytes without a pattern.
