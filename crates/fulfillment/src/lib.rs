@@ -1,5 +1,6 @@
 //! Hosts, host classes, hubs, cluster templates and clusters, and the claims on hosts.
 
+pub mod fields;
 pub mod identity;
 pub mod kinds;
 mod module;
