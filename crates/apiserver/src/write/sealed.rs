@@ -49,7 +49,9 @@ pub fn take(
         }
         let before = old.and_then(|old| field.reference_in(&old.0)).cloned();
         let is_named = field.reference_in(&new.0).is_some();
-        let reference = match value.filter(|value| !value.is_empty()) {
+        let reference = match value {
+            // Sent, and empty: it goes.
+            Some(value) if value.is_empty() => None,
             Some(value) => {
                 if value.len() > field.most {
                     return Err(too_long(call, name, field));
@@ -66,7 +68,7 @@ pub fn take(
                 }
                 Some(field.to(&secret, generation + i64::from(!is_same)))
             }
-            // Sent, and empty: it goes. Not sent: it stays as long as the reference does.
+            // Not sent: it stays as long as the reference does.
             None => before.filter(|_| is_named),
         };
         if reference.is_none() && old.is_some_and(|old| field.reference_in(&old.0).is_some()) {

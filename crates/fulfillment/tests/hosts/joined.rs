@@ -110,15 +110,13 @@ async fn furnish(client: &Client) {
     let mut feed = port("r1-feed-a", ("Rack", "r1"), "Power", "A");
     feed["spec"]["power"] = json!({"feed": "A"});
     let placement = json!({"rackRef": {"name": "r1"}, "startUnit": 3, "unitHeight": 2});
-    let device = |name: &str| {
-        of_inventory("NetworkDevice", name, json!({"siteRef": {"name": "fra1"}, "role": "Leaf"}))
-    };
-    let feeds = json!([{"name": "A", "voltage": 230, "amperage": 32, "phase": "Single"}]);
+    let device =
+        |name: &str| of_inventory("NetworkDevice", name, json!({"siteRef": {"name": "fra1"}, "role": "PDU"}));
+    let feeds = json!([{"name": "A"}]);
     let rack = json!({"siteRef": {"name": "fra1"}, "heightU": 42, "powerFeeds": feeds});
-    let site = json!({"displayName": "Frankfurt", "type": "DataCenter", "regionRef": {"name": "eu"}, "providerRef": {"name": "own"}});
+    let site = json!({"displayName": "Frankfurt", "type": "Datacenter", "regionRef": {"name": "eu"}});
     let all = [
         ("regions", of_inventory("Region", "eu", json!({"displayName": "Europe"}))),
-        ("providers", of_inventory("Provider", "own", json!({"displayName": "Own", "type": "Colo"}))),
         ("sites", of_inventory("Site", "fra1", site)),
         ("racks", of_inventory("Rack", "r1", rack)),
         ("networkdevices", device("leaf1")),
