@@ -25,7 +25,7 @@ pub async fn one(shown: &Shown, name: &str, session: &mut Session) -> Result<Val
             .hint(format!("\"groundplane {} list\" lists them", command_of(shown)))),
         several => {
             let ids: Vec<String> = several.iter().map(identifier).collect();
-            let why = format!("{} {}s are called {name:?}: {}", several.len(), shown.noun, ids.join(", "));
+            let why = format!("{} {} are called {name:?}: {}", several.len(), shown.nouns, ids.join(", "));
             Err(Failure::other(why).hint("use the identifier"))
         }
     }

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use crate::API;
-use crate::output::{self, Form, text};
+use crate::output::{self, Form};
 use crate::table::Shown;
 
 /// The content of a file, or of the standard input for `-`, without the line break at its end.
@@ -58,8 +58,7 @@ pub async fn create(
     match form {
         Form::Json | Form::Yaml => output::value(form, &made, session),
         Form::Name | Form::Table | Form::Wide => {
-            let name = text(&made, "/metadata/name");
-            let line = format!("{}.{}/{name}", shown.plural, fulfillment::GROUP);
+            let line = shown.named(&made);
             output::line(&if form == Form::Name { line } else { format!("{line} created") }, session)
         }
     }
@@ -84,8 +83,7 @@ pub async fn delete(
         let ask = Ask::new(Method::DELETE, crate::find::path_of(shown, &found)).message(message);
         match session.client().await?.value(&ask).await {
             Ok(_) => {
-                let line = format!("{} {:?} deleted", shown.noun, text(&found, "/metadata/name"));
-                output::line(&line, session)?;
+                output::line(&format!("{} deleted", shown.named(&found)), session)?;
             }
             Err(failure) => failures.push(failure),
         }

@@ -14,8 +14,12 @@ pub type Column = (&'static str, fn(&Value) -> String, bool);
 pub struct Shown {
     /// Resource.
     pub plural: &'static str,
+    /// Kind in lower case, as names of objects have it.
+    pub singular: &'static str,
     /// Kind, in lower case and words.
     pub noun: &'static str,
+    /// The same of several.
+    pub nouns: &'static str,
     /// Columns of the table.
     pub columns: &'static [Column],
 }
@@ -23,7 +27,9 @@ pub struct Shown {
 /// Hosts.
 pub const HOSTS: Shown = Shown {
     plural: "hosts",
+    singular: "host",
     noun: "host",
+    nouns: "hosts",
     columns: &[
         ("ID", identifier, false),
         ("NAME", name, false),
@@ -43,7 +49,9 @@ pub const HOSTS: Shown = Shown {
 /// Host classes.
 pub const CLASSES: Shown = Shown {
     plural: "hostclasses",
+    singular: "hostclass",
     noun: "host class",
+    nouns: "host classes",
     columns: &[
         ("ID", identifier, false),
         ("NAME", name, false),
@@ -54,7 +62,9 @@ pub const CLASSES: Shown = Shown {
 /// Hubs.
 pub const HUBS: Shown = Shown {
     plural: "hubs",
+    singular: "hub",
     noun: "hub",
+    nouns: "hubs",
     columns: &[
         ("ID", identifier, false),
         ("NAME", name, false),
@@ -65,6 +75,13 @@ pub const HUBS: Shown = Shown {
         ("STATE", |hub| word(hub, "/status/state", "HUB_STATE_"), true),
     ],
 };
+
+impl Shown {
+    /// An object as other commands take it: `host.fulfillment.groundplane.dev/node001`.
+    pub fn named(&self, object: &Value) -> String {
+        format!("{}.{}/{}", self.singular, fulfillment::GROUP, text(object, "/metadata/name"))
+    }
+}
 
 /// Identifier in the fulfillment API.
 pub fn identifier(object: &Value) -> String {
@@ -118,13 +135,12 @@ pub async fn list(
         }
         Form::Name => {
             for item in &items {
-                let name = text(item, "/metadata/name");
-                output::line(&format!("{}.{}/{name}", shown.plural, fulfillment::GROUP), session)?;
+                output::line(&shown.named(item), session)?;
             }
             Ok(())
         }
         Form::Table | Form::Wide if items.is_empty() => {
-            session.console.say(&format!("No {}s found.", shown.noun.trim_end_matches('s')));
+            session.console.say(&format!("No {} found.", shown.nouns));
             Ok(())
         }
         Form::Table | Form::Wide => {

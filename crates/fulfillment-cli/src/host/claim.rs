@@ -78,7 +78,7 @@ pub async fn claim(arguments: Claim, session: &mut Session) -> Result<(), Failur
     };
     let ask = ask.query("fieldManager", "groundplane").message(arguments.message.as_deref());
     let made = client.value(&ask).await?;
-    output::line(&format!("host {name:?} claimed, in epoch {}", made["status"]["epoch"]), session)
+    output::line(&format!("{} claimed, in epoch {}", HOSTS.named(&host), made["status"]["epoch"]), session)
 }
 
 /// Gives a host back.
@@ -92,12 +92,12 @@ pub async fn release(arguments: &Release, session: &mut Session) -> Result<(), F
         found => found?,
     };
     let Some(holder) = found.pointer("/spec/holder") else {
-        return output::line(&format!("host {name:?} is free"), session);
+        return output::line(&format!("{} is free", HOSTS.named(&host)), session);
     };
     let is_mine = holder["kind"] == "User" && holder["name"] == user.as_str();
     if !is_mine && !arguments.force {
         let (kind, holder) = (text(holder, "/kind"), text(holder, "/name"));
-        return Err(Failure::other(format!("{kind}/{holder} holds host {name:?}, and not you"))
+        return Err(Failure::other(format!("{kind}/{holder} holds host {name}, and not you"))
             .hint("pass --force to release it all the same"));
     }
     let free = json!({
@@ -109,7 +109,7 @@ pub async fn release(arguments: &Release, session: &mut Session) -> Result<(), F
         .message(arguments.message.as_deref())
         .body("application/merge-patch+json", free.to_string());
     client.value(&ask).await?;
-    output::line(&format!("host {name:?} released"), session)
+    output::line(&format!("{} released", HOSTS.named(&host)), session)
 }
 
 fn path(name: &str) -> String {
