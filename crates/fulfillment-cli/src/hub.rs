@@ -18,7 +18,7 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  groundplane hub add hub1 --kubeconfig hub1.kubeconfig --namespace fulfillment --ip 192.0.2.10
+  groundplane hub add hub1 --hub-kubeconfig hub1.kubeconfig --hub-namespace fulfillment --ip 192.0.2.10
   groundplane hub list
   groundplane hub describe hub1";
 
@@ -28,8 +28,8 @@ enum Command {
     ///
     /// The kubeconfig and the pull secret are moved into a Secret and never shown again.
     #[command(
-        after_help = "Examples:\n  groundplane hub add hub1 --kubeconfig hub1.kubeconfig --namespace fulfillment\n  \
-        groundplane hub add hub1 --kubeconfig - --namespace fulfillment --pull-secret pull.json --ip 192.0.2.10"
+        after_help = "Examples:\n  groundplane hub add hub1 --hub-kubeconfig hub1.kubeconfig --hub-namespace fulfillment\n  \
+        groundplane hub add hub1 --hub-kubeconfig - --hub-namespace fulfillment --pull-secret pull.json --ip 192.0.2.10"
     )]
     Add(Add),
     /// List hubs.
@@ -53,11 +53,11 @@ struct Add {
 
     /// File with the kubeconfig of the hub; - for the standard input.
     #[arg(long, value_name = "FILE")]
-    kubeconfig: String,
+    hub_kubeconfig: String,
 
     /// Namespace of the hub that everything is created in.
     #[arg(long, value_name = "NAMESPACE")]
-    namespace: String,
+    hub_namespace: String,
 
     /// File with the credentials for pulling images, as a Docker configuration in JSON.
     #[arg(long, value_name = "FILE")]
@@ -144,12 +144,12 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
 
 async fn add(add: Add, session: &mut Session) -> Result<(), Failure> {
     let mut read = |path: &Option<String>| path.as_deref().map(|path| input::file(path, session)).transpose();
-    let kubeconfig = read(&Some(add.kubeconfig.clone()))?;
+    let kubeconfig = read(&Some(add.hub_kubeconfig.clone()))?;
     let (pull_secret, key) = (read(&add.pull_secret)?, read(&add.ssh_public_key)?);
     let mut hub = input::object("Hub", &add.id);
     hub["spec"] = input::given([
         ("kubeconfig", kubeconfig.map(Value::from)),
-        ("namespace", Some(add.namespace.into())),
+        ("namespace", Some(add.hub_namespace.into())),
         ("pullSecret", pull_secret.map(Value::from)),
         ("sshPublicKey", key.map(Value::from)),
         ("ip", add.ip.map(Value::from)),

@@ -52,8 +52,9 @@ pub fn table(rows: &[Vec<String>], session: &mut Session) -> Result<(), Failure>
 
 /// Prints fields as `Name:   value`, each value in the same column. Values of several lines are indented.
 pub fn fields(fields: &[(&str, String)], session: &mut Session) -> Result<(), Failure> {
-    let width = fields.iter().map(|(name, _)| name.len() + 1).max().unwrap_or(0) + 2;
-    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
+    let known: Vec<&(&str, String)> = fields.iter().filter(|(_, value)| !value.is_empty()).collect();
+    let width = known.iter().map(|(name, _)| name.len() + 1).max().unwrap_or(0) + 2;
+    for (name, value) in known {
         let mut lines = value.lines();
         let label = format!("{name}:");
         writeln!(session.console.out, "{label:width$}{}", lines.next().unwrap_or_default())?;

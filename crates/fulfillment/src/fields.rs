@@ -286,28 +286,32 @@ fn table(page: &mut String, title: &str, fields: &[Field]) {
 const INTRODUCTION: &str = "\
 # Fields of the fulfillment API
 
-The messages of the gRPC and REST API are views of resources: nothing is kept twice. This table says where each field is kept,
-which API shows it, and why. It is generated from `crates/fulfillment/src/fields.rs`, which the API itself maps by.
+The messages of the gRPC and REST API are views of resources: nothing is kept twice. This table
+says where each field is kept, which API shows it, and why. It is generated from
+`crates/fulfillment/src/fields.rs`, which the API itself maps by.
 
-* Names are those of the protocol; objects have the same ones in camelCase. `*` stands for the keys of a map, `[]` for the items
-  of a list. Numbers are those of the private API, in the message that the field is in.
+* Names are those of the protocol; objects have the same ones in camelCase. `*` stands for the
+  keys of a map, `[]` for the items of a list. Numbers are those of the private API, in the
+  message that the field is in.
 * Enumerated values are the same words in both: `HOST_POWER_STATE_ON`.
-* Conditions are those of Kubernetes, so that `kubectl wait` works: `Ready` and `True` are `HOST_CONDITION_TYPE_READY` and
-  `CONDITION_STATUS_TRUE` in the protocol.
-* A field that refers to another object holds its name. The protocol shows its identifier, which is the same unless the
-  identifier is not a DNS name.
-* `status.hub`, `status.alias` and `status.port` of a cluster are in a ClusterPlacement of the root, since the Cluster itself is
-  in the tenant's project, where `kubectl` shows all of it.
+* Conditions are those of Kubernetes, so that `kubectl wait` works: `Ready` and `True` are
+  `HOST_CONDITION_TYPE_READY` and `CONDITION_STATUS_TRUE` in the protocol.
+* A field that refers to another object holds its name. The protocol shows its identifier, which
+  is the same unless the identifier is not a DNS name.
+* `status.hub`, `status.alias` and `status.port` of a cluster are in a ClusterPlacement of the
+  root, since the Cluster itself is in the tenant's project, where `kubectl` shows all of it.
 ";
 
 const CREDENTIALS: &str = "
 ## Credentials
 
-A sealed field is write-only. Its value never becomes part of the object: in the transaction of the write it is moved into a
-Secret in the namespace `groundplane-sealed` of the same control plane, and the object keeps a reference with a number that
-grows when the value changes. The subresource `credentials` gives the values back: `hosts/credentials`, `hubs/credentials` and
-`clusters/credentials` are permissions of their own. The kubeconfig and the password of a cluster are sealed at
-`status.kubeconfig` and `status.password`; the public API returns them from `GetKubeconfig` and `GetPassword`.
+A sealed field is write-only. Its value never becomes part of the object: in the transaction of
+the write it is moved into a Secret in the namespace `groundplane-sealed` of the same control
+plane, and the object keeps a reference with a number that grows when the value changes. The
+subresource `credentials` gives the values back: `hosts/credentials`, `hubs/credentials` and
+`clusters/credentials` are permissions of their own. The kubeconfig and the password of a cluster
+are sealed at `status.kubeconfig` and `status.password`; the public API returns them from
+`GetKubeconfig` and `GetPassword`.
 ";
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn hosts_and_hubs_are_listed_described_and_edited() {
 
     let kubeconfig = ground.file("hub.kubeconfig", "planted-kubeconfig");
     let kubeconfig = kubeconfig.to_str().unwrap();
-    ground.run(&format!("hub add hub1 --kubeconfig {kubeconfig} --namespace ful --ip 192.0.2.9"));
+    ground.run(&format!("hub add hub1 --hub-kubeconfig {kubeconfig} --hub-namespace ful --ip 192.0.2.9"));
     assert_eq!(
         columns(&ground.run("hub list")),
         [vec!["ID", "NAME", "NAMESPACE", "KUBECONFIG"], vec!["hub1", "-", "ful", "sealed"]]
