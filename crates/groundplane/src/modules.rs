@@ -28,6 +28,7 @@ pub fn all() -> Vec<Listed> {
         Listed::Domain(Box::new(quota::Module)),
         Listed::Domain(Box::new(networking::Module)),
         Listed::Domain(Box::new(compute::Module)),
+        Listed::Domain(Box::new(fulfillment::Module)),
     ]
 }
 
