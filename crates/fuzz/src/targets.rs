@@ -7,7 +7,9 @@ mod cel;
 mod core_kinds;
 mod definitions;
 mod designs;
+mod field_masks;
 mod json_patches;
+mod list_filters;
 mod merge_patches;
 mod protobuf;
 mod schemas;
@@ -28,7 +30,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 16] = [
     selectors::TARGET,
     accesses::TARGET,
     bodies::TARGET,
@@ -43,6 +45,8 @@ pub const TARGETS: [Target; 14] = [
     cel::TARGET,
     site_yaml::TARGET,
     designs::TARGET,
+    list_filters::TARGET,
+    field_masks::TARGET,
 ];
 
 /// Input for targets that read bytes as choices: a few lengths of bytes without a pattern.

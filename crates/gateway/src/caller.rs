@@ -127,7 +127,10 @@ impl Caller {
             true => self.projects(snapshot),
             false => vec![Plane::root()],
         };
-        planes.into_iter().filter_map(|plane| Some((plane.clone(), self.reads(collection, &plane, verb)?))).collect()
+        planes
+            .into_iter()
+            .filter_map(|plane| Some((plane.clone(), self.reads(collection, &plane, verb)?)))
+            .collect()
     }
 
     /// Projects that the caller belongs to.

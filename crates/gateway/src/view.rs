@@ -108,7 +108,7 @@ impl View {
         names: &Names,
         now: &str,
     ) -> Result<(), Status> {
-        metadata::change(self, object, old, new)?;
+        metadata::change(object, old, new)?;
         let context = overlay::Context { names, now };
         for field in self.message.fields().filter(|field| !is_identity(field.name())) {
             context.field(&field, old, new, &mut object.0, overlay::Depth::Top)?;

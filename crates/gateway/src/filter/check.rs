@@ -67,7 +67,6 @@ impl Path {
 /// The type of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Type {
-    Null,
     Bool,
     Int,
     Double,
@@ -86,7 +85,6 @@ enum Type {
 impl Type {
     fn name(&self) -> String {
         match self {
-            Type::Null => "null".to_owned(),
             Type::Bool => "bool".to_owned(),
             Type::Int => "int".to_owned(),
             Type::Double => "double".to_owned(),

@@ -79,7 +79,8 @@ impl Objects {
             let mut all = snapshot.list(prefix.as_bytes());
             // The uid of an object with a chosen identifier is not its identifier.
             let is_it = |entry: &Entry| {
-                entry.uid() == uid && encode::read(entry.bytes()).is_ok_and(|object| self.view.id(&object) == id)
+                entry.uid() == uid
+                    && encode::read(entry.bytes()).is_ok_and(|object| self.view.id(&object) == id)
             };
             if let Some((key, entry)) = all.find(|(_, entry)| is_it(entry)) {
                 return Some(Found { key: key.clone(), entry: entry.clone() });

@@ -51,10 +51,12 @@ impl Objects {
         let status = |message: &DynamicMessage| -> Vec<Option<Value>> {
             let status = message.get_field_by_name("status").map(std::borrow::Cow::into_owned);
             let status = status.as_ref().and_then(Value::as_message);
-            FIELDS.map(|field| {
-                let status = status.filter(|status| status.has_field_by_name(field))?;
-                Some(status.get_field_by_name(field)?.into_owned())
-            }).into()
+            FIELDS
+                .map(|field| {
+                    let status = status.filter(|status| status.has_field_by_name(field))?;
+                    Some(status.get_field_by_name(field)?.into_owned())
+                })
+                .into()
         };
         let (old, new) = (status(old), status(new));
         if old == new {
@@ -75,7 +77,9 @@ impl Objects {
         spec["cluster"] = found.name().into();
         for (field, value) in FIELDS.into_iter().zip(new) {
             let json: Option<Json> = match value {
-                Some(Value::String(text)) if field == "hub" => Some(fulfillment::identity::name_of(&text).into()),
+                Some(Value::String(text)) if field == "hub" => {
+                    Some(fulfillment::identity::name_of(&text).into())
+                }
                 Some(Value::String(text)) => Some(text.into()),
                 Some(Value::I32(number)) => Some(number.into()),
                 _ => None,

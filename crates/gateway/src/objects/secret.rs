@@ -55,7 +55,7 @@ impl Objects {
         let kind = self.caller.api.kinds().of(plane).resource("", "secrets").cloned()?;
         let secret = self.caller.system(plane).read(&kind, NAMESPACE, name)?;
         let data = secret.get("data")?.get(key)?.as_str()?;
-        krm::base64::decode(data)
+        krm::base64::decode(data).ok()
     }
 
     /// The kubeconfig or the password of a cluster, by the field of its status that says where it is.
@@ -80,7 +80,9 @@ fn set(message: &mut DynamicMessage, path: &str, value: Vec<u8>) {
         let Some(Value::Message(inner)) = message.get_field_by_name_mut(name) else { return };
         message = inner;
     }
-    let Some(field) = prost_reflect::ReflectMessage::descriptor(message).get_field_by_name(last) else { return };
+    let Some(field) = prost_reflect::ReflectMessage::descriptor(message).get_field_by_name(last) else {
+        return;
+    };
     let value = match field.kind() {
         prost_reflect::Kind::Bytes => Some(Value::Bytes(value.into())),
         _ => String::from_utf8(value).ok().map(Value::String),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use krm::time::Moment;
-use prost_reflect::{DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+use prost_reflect::{
+    DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value,
+};
 use serde_json::{Map, Value as Json};
 
 use super::{Names, is_condition, refers_to};
@@ -81,7 +83,9 @@ fn number(of: &EnumDescriptor, text: &str, in_condition: bool) -> Option<i32> {
     if let Some(value) = of.get_value_by_name(text) {
         return Some(value.number());
     }
-    in_condition.then(|| of.values().find(|value| short(of, value.name()) == text))?.map(|value| value.number())
+    in_condition
+        .then(|| of.values().find(|value| short(of, value.name()) == text))?
+        .map(|value| value.number())
 }
 
 /// A value of an enum in a word: `Ready`.

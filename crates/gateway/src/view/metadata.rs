@@ -26,7 +26,9 @@ pub fn show(view: &View, of: MessageDescriptor, object: &Object, about: &About<'
         // The public metadata lacks some fields.
         let _ = shown.try_set_field_by_name(name, value);
     };
-    for (name, from) in [("creation_timestamp", "creationTimestamp"), ("deletion_timestamp", "deletionTimestamp")] {
+    for (name, from) in
+        [("creation_timestamp", "creationTimestamp"), ("deletion_timestamp", "deletionTimestamp")]
+    {
         let kind = of.get_field_by_name(name).map(|field| field.kind());
         let time = kind.and_then(|kind| from_json::timestamp(kind.as_message()?, object.meta_text(from)));
         if let Some(time) = time {
@@ -42,7 +44,8 @@ pub fn show(view: &View, of: MessageDescriptor, object: &Object, about: &About<'
     let named = named.or_else(|| view.collection.in_projects.then(|| object.name()));
     set("name", Value::String(named.unwrap_or_default().to_owned()));
     let map = |pairs: Vec<(&str, &str)>| {
-        let entry = |(key, value): (&str, &str)| (MapKey::String(key.to_owned()), Value::String(value.to_owned()));
+        let entry =
+            |(key, value): (&str, &str)| (MapKey::String(key.to_owned()), Value::String(value.to_owned()));
         Value::Map(pairs.into_iter().map(entry).collect())
     };
     set("labels", map(object.labels().collect()));
@@ -52,12 +55,7 @@ pub fn show(view: &View, of: MessageDescriptor, object: &Object, about: &About<'
 }
 
 /// Changes the metadata of an object by what differs between two messages.
-pub fn change(
-    view: &View,
-    object: &mut Object,
-    old: &DynamicMessage,
-    new: &DynamicMessage,
-) -> Result<(), Status> {
+pub fn change(object: &mut Object, old: &DynamicMessage, new: &DynamicMessage) -> Result<(), Status> {
     let part = |message: &DynamicMessage, name: &str| -> Option<Value> {
         let metadata = message.get_field_by_name("metadata")?;
         Some(metadata.as_message()?.get_field_by_name(name)?.into_owned())
@@ -79,7 +77,6 @@ pub fn change(
             finalizers.iter().filter_map(|finalizer| finalizer.as_str().map(long_finalizer)).collect();
         object.set_finalizers(finalizers.into_iter().collect());
     }
-    let _ = view;
     Ok(())
 }
 

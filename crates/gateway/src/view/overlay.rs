@@ -140,9 +140,12 @@ impl Context<'_> {
         let is_known = |condition: &Json| {
             let named = condition["type"].as_str().unwrap_or_default();
             let mut values = types.iter().flat_map(|types| types.values());
-            values.any(|value| value.number() != 0 && super::from_json::short(value.parent_enum(), value.name()) == named)
+            values.any(|value| {
+                value.number() != 0 && super::from_json::short(value.parent_enum(), value.name()) == named
+            })
         };
-        let mut conditions: Vec<Json> = before.iter().filter(|condition| !is_known(condition)).cloned().collect();
+        let mut conditions: Vec<Json> =
+            before.iter().filter(|condition| !is_known(condition)).cloned().collect();
         let mut seen = BTreeSet::new();
         for item in items {
             let Value::Message(item) = item else { continue };
