@@ -4,6 +4,7 @@ pub mod backup;
 pub mod beyond;
 pub mod body;
 pub mod controllers;
+mod credentials;
 pub mod feature_gates;
 mod health;
 pub mod key_rotation;

@@ -185,7 +185,7 @@ impl Pipeline {
             let seen = (&uri, &known.headers, from);
             let now = SystemTime::now();
             let record = Record::begin(&audit.policy, &noted.id, &known.who, &known.attributes(), seen, now);
-            let is_secret = known.is_about_secrets(&self.api);
+            let is_secret = known.is_about_secrets(&self.api) || known.may_hold_sealed(&self.api);
             noted.record = record.map(|record| if is_secret { record.without_bodies() } else { record });
         }
         if let Err(refused) = authenticated {
@@ -307,6 +307,9 @@ impl Pipeline {
 
     /// Finds out whether the values of secrets may be shown, and notes down that they are.
     fn guard_values(&self, known: &mut RequestContext, noted: &mut Noted) {
+        if known.reveals_sealed(&self.api) {
+            noted.values = Some("revealed");
+        }
         if !known.is_about_secrets(&self.api) {
             return;
         }

@@ -190,6 +190,13 @@ pub fn furnish_namespace(call: &Call, view: &mut View) -> Result<(), Status> {
     make_namespace(&call.about(kind, version, String::new(), call.namespace.clone()), view)
 }
 
+/// The namespace of a call, made if it is missing.
+pub fn ensure_namespace(call: &Call, view: &mut View) -> Result<(), Status> {
+    let Some(kind) = call.catalog.resource("", "namespaces").cloned() else { return Ok(()) };
+    let version = kind.storage;
+    make_namespace(&call.about(kind, version, String::new(), call.namespace.clone()), view)
+}
+
 fn make_namespace(call: &Call, view: &mut View) -> Result<(), Status> {
     if view.exists(&call.key()?) {
         return Ok(());

@@ -75,6 +75,9 @@ impl<'a> Presenter<'a> {
         }
         if secrets::is_plan(self.kind) {
             secrets::redact_plan(&mut object);
+            if let Some(parts) = crate::keys::parts(key) {
+                crate::write::sealed::redact_plan(&self.api.kinds().of(&parts.plane()), &mut object);
+            }
             if let Some(call) = self.call {
                 plan::leave_out_withheld(call, &mut object);
             }

@@ -16,6 +16,7 @@ pub mod proposal;
 pub mod references;
 mod refusals;
 pub mod scale;
+pub mod sealed;
 pub mod stored_change;
 pub mod update;
 
@@ -257,6 +258,7 @@ pub fn remove(call: &Call, view: &mut View, gone: &Object) -> Result<(), Status>
             view.put(put);
         }
     }
+    sealed::release(call, view, gone)?;
     effects::release(call, view, gone)
 }
 

@@ -1,6 +1,9 @@
 //! Hosts, host classes, hubs, cluster templates and clusters, and the claims on hosts.
 
+pub mod controllers;
+pub mod fields;
 pub mod identity;
+mod inventory;
 pub mod kinds;
 mod module;
 mod references;

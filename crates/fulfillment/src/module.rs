@@ -1,7 +1,12 @@
 //! Fulfillment as a module.
 
+use std::sync::Arc;
+
 use krm::kind::Kind;
 use reconcile::module::ReferencePage;
+use reconcile::reconciler::Reconciler;
+
+use crate::controllers::{ClaimController, HostController};
 
 /// Hosts, hubs and clusters.
 pub struct Module;
@@ -13,6 +18,10 @@ impl reconcile::module::Module for Module {
 
     fn kinds(&self) -> Vec<Kind> {
         crate::all()
+    }
+
+    fn controllers(&self) -> Vec<Arc<dyn Reconciler>> {
+        vec![Arc::new(HostController), Arc::new(ClaimController)]
     }
 
     fn reference_page(&self) -> Option<ReferencePage> {

@@ -11,6 +11,11 @@ pub struct NameReference {
     pub name: String,
 }
 
+/// Longest password that is sealed, in bytes.
+pub const MOST_PASSWORD: usize = 1024;
+/// Longest kubeconfig or pull secret that is sealed, in bytes.
+pub const MOST_FILE: usize = 256 << 10;
+
 /// Where a value is kept that was sent inline: a key of a Secret. Set by the server. To change the value, send a new one;
 /// to remove it, remove the reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -29,6 +29,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         made.and_then(|()| std::fs::write(&path, page(reference.introduction, &module.kinds())))
             .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
     }
+    let path = arguments.folder.join("fulfillment/fields.md");
+    std::fs::write(&path, fulfillment::fields::page())
+        .map_err(|error| Failure::new(format_args!("writing {}", path.display()), error))?;
     let path = arguments.folder.join("serve.md");
     let failed = |why: &dyn std::fmt::Display| Failure::new(format_args!("updating {}", path.display()), why);
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
@@ -61,7 +64,11 @@ fn page(introduction: &str, kinds: &[Kind]) -> String {
             sentence(told)
         );
         text += "| field | type | | description |\n| --- | --- | --- | --- |\n";
-        fields(&schema["properties"]["spec"], "spec", &mut text);
+        match schema["properties"].get("spec") {
+            Some(spec) => fields(spec, "spec", &mut text),
+            // Some kinds have their fields beside their metadata.
+            None => fields(&without_metadata(schema), "", &mut text),
+        }
         text += &references(kind);
         if !version.selectable.is_empty() {
             let selectable = code_list(version.selectable.iter().map(String::as_str));
@@ -99,12 +106,22 @@ fn code_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.map(|word| format!("`{word}`")).collect::<Vec<String>>().join(", ")
 }
 
+/// The schema of an object without what every object has.
+fn without_metadata(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.retain(|name, _| !["apiVersion", "kind", "metadata", "status"].contains(&name.as_str()));
+    }
+    schema
+}
+
 fn fields(schema: &Value, path: &str, text: &mut String) {
     let required = |name: &str| schema["required"].as_array().into_iter().flatten().any(|one| one == name);
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let list = &field["items"];
         let inner = if list.is_object() { list } else { field };
-        let path = format!("{path}.{name}{}", if list.is_object() { "[]" } else { "" });
+        let dot = if path.is_empty() { "" } else { "." };
+        let path = format!("{path}{dot}{name}{}", if list.is_object() { "[]" } else { "" });
         let what = sentence(field["description"].as_str().or(inner["description"].as_str()).unwrap_or(""));
         let (kind, mark) = (type_of(field), if required(name) { "**R**" } else { "" });
         let _ = writeln!(text, "| `{path}` | {kind} | {mark} | {what}{} |", limits(inner));

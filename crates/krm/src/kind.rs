@@ -16,6 +16,7 @@ mod owned;
 mod question;
 mod reference;
 mod resolution;
+mod sealed;
 mod version;
 mod view;
 mod webhook;
@@ -41,6 +42,7 @@ pub use question::{
 };
 pub use reference::{Missing, OnDelete, Reference};
 pub use resolution::Resolution;
+pub use sealed::{CREDENTIALS, SEALED_NAMESPACE, Sealed, secret_of};
 pub use version::{Scale, Subresource, Version};
 pub use view::{Project, Reader, View};
 pub use webhook::Webhook;
@@ -199,6 +201,8 @@ pub struct Kind {
     pub blank: Object,
     /// Whether its objects are encrypted at rest.
     pub secret: bool,
+    /// Fields whose values are kept in a Secret.
+    pub sealed: Vec<Sealed>,
     /// Whether updates without a resource version are allowed.
     pub unconditional_update: bool,
     /// Whether updates can create objects.
@@ -278,6 +282,7 @@ impl Kind {
             metadata_checks: MetadataChecks::CUSTOM,
             blank: Object::default(),
             secret: false,
+            sealed: Vec::new(),
             unconditional_update: false,
             create_on_update: false,
             shows_deleted: false,

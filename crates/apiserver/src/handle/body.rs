@@ -13,6 +13,7 @@ use crate::answer::object::NO_MESSAGE;
 use crate::call::Call;
 use crate::request::body::Format;
 use crate::write::admit::{shape, unfit, wrong_type};
+use crate::write::sealed;
 
 /// Reads an object of the call's kind and brings it into shape; warns of what was dropped, or refuses it.
 pub fn decode(
@@ -21,7 +22,7 @@ pub fn decode(
     body: &Bytes,
     validation: FieldValidation,
 ) -> Result<(Object, Vec<String>), Status> {
-    let (object, mut complaints) = read(call, headers, body)?;
+    let (object, mut complaints) = read(call, headers, body).map_err(|status| unseal(call, body, status))?;
     let (mut object, dropped) = shape(call, object).map_err(|why| unfit(call, &why))?;
     complaints.fields.extend(dropped);
     let repeated = krm::meta::drop_duplicate_owners(&mut object);
@@ -36,6 +37,19 @@ pub fn decode(
             Ok((object, complaints.warnings().map(str::to_owned).chain(repeated).collect()))
         }
     }
+}
+
+/// A refusal that may repeat what was sent, without the values in it that are kept in Secrets.
+fn unseal(call: &Call, body: &Bytes, mut status: Status) -> Status {
+    if !call.kind.sealed.is_empty() {
+        // What is not JSON is YAML; what is neither has no fields to tell apart, and its refusal says where it ends.
+        let sent = serde_json::from_slice::<Value>(body).ok().or_else(|| {
+            let yaml = decode::read(body, decode::Format::Yaml).ok()?;
+            Some(Value::Object(yaml.object))
+        });
+        status.message = sealed::without_values(&call.kind, &sent.unwrap_or_default(), &status.message);
+    }
+    status
 }
 
 /// Reads an object of the call's kind as it came.

@@ -25,6 +25,13 @@ use crate::write::{self, Written};
 /// Answers a request about a part of an object.
 pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -> Result<Answer, Status> {
     let has_status = call.version().has_status();
+    if target.subresource == krm::kind::CREDENTIALS && target.rest.is_empty() && !call.kind.sealed.is_empty()
+    {
+        return match verb {
+            Verb::Get => super::credentials::answer(&call, &asked).await,
+            _ => Err(not_supported(&call.kind, verb.as_str())),
+        };
+    }
     let question = call.kind.questions.iter().find(|question| question.name == target.subresource);
     if let Some(question) = question.filter(|_| target.rest.is_empty()) {
         return match verb {

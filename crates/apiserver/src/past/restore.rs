@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::keys;
 use crate::request::query::WriteOptions;
 use crate::write::guarded::Guarded;
-use crate::write::{Proposal, admit, create};
+use crate::write::{Proposal, admit, create, sealed};
 
 /// The state in which an object is to be made again: the last before it was deleted, or the one after `at`.
 pub async fn find(call: &Call, at: Option<&str>) -> Result<Object, Status> {
@@ -62,7 +62,9 @@ pub fn propose(
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
     // Who owned which fields owns them again.
     object.set_meta("managedFields", owned);
-    create::begin(call, view, object, "restore", warnings)
+    // What was sealed went with the object that was deleted.
+    let sealing = sealed::take(call, view, None, &call.name, &mut object)?;
+    Ok(Proposal { sealing, ..create::begin(call, view, object, "restore", warnings)? })
 }
 
 /// Owners that are not there any more, or are other objects of the same name, are left out.

@@ -64,6 +64,19 @@ impl RequestContext {
         kind.is_some_and(|kind| secrets::is_secret(kind))
     }
 
+    /// Whether what is sent may have values that are kept in Secrets.
+    pub(super) fn may_hold_sealed(&self, api: &Api) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        let catalog = api.kinds().of(&self.plane);
+        catalog.resource(&target.group, &target.resource).is_some_and(|kind| !kind.sealed.is_empty())
+    }
+
+    /// Whether it asks for such values.
+    pub(super) fn reveals_sealed(&self, api: &Api) -> bool {
+        let Route::Resource(target) = &self.route else { return false };
+        target.subresource == krm::kind::CREDENTIALS && self.may_hold_sealed(api)
+    }
+
     /// What the caller of a route needs, where the path does not say it.
     pub(super) fn requirement(&self) -> Option<&Requirement> {
         Some(&self.claimed.as_ref()?.access.as_ref()?.requirement)

@@ -5,6 +5,7 @@ use krm::status::Status;
 use serde_json::Value;
 use store::View;
 
+use super::sealed::{self, Sealing};
 use super::{Decided, Fate, Proposal, admit, effects, ownership, put, stored_change};
 use crate::call::Call;
 use crate::planes;
@@ -37,9 +38,15 @@ pub fn propose(
         let why = "resourceVersion should not be set on objects to be created";
         return Err(Status::failure(500, "", why));
     }
+    // What is sealed is kept under the name of the object.
+    if !call.kind.sealed.is_empty() {
+        name(call, &mut object);
+    }
+    let named = object.name().to_owned();
+    let sealing = sealed::take(call, view, None, &named, &mut object)?;
     fill_in(call, &mut object);
     ownership::on_write(call, None, &mut object, options);
-    begin(call, view, object, "create", warnings)
+    Ok(Proposal { sealing, ..begin(call, view, object, "create", warnings)? })
 }
 
 /// Everything after it is known what the object is to be, and before it is checked: its name, its namespace, what the
@@ -62,7 +69,7 @@ pub fn begin(
     for other in call.api.followers().rights.others() {
         other.prepare(call, view, &mut object);
     }
-    Ok(Proposal { entry: None, old: None, new: object, verb, draws, warnings })
+    Ok(Proposal { entry: None, old: None, new: object, verb, draws, sealing: Sealing::default(), warnings })
 }
 
 /// Writes a new object, under a name that nobody has.

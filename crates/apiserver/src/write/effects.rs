@@ -1,6 +1,6 @@
 //! Effects: what belongs to a change and is written in the same commit.
 
-mod landing;
+pub mod landing;
 
 use std::sync::Arc;
 

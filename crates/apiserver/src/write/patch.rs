@@ -10,7 +10,7 @@ use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
-use super::{Decided, Proposal, admit, current, ownership, update};
+use super::{Decided, Proposal, admit, current, ownership, sealed, update};
 use crate::call::Call;
 use crate::request::query::WriteOptions;
 use crate::secrets;
@@ -141,7 +141,8 @@ pub fn propose(
         if call.kind.secret {
             krm::diff::redact(&mut changed);
         }
-        patch.shown(&call.api_version(), &call.kind.names.kind, &changed)
+        let shown = patch.shown(&call.api_version(), &call.kind.names.kind, &changed);
+        sealed::without_values(&call.kind, &changed, &shown)
     };
     let bad = |why: String| PatchError::BadResult { shown: shown(), why }.status();
     let Some(object) = Object::from_value(changed.clone()) else {
@@ -180,14 +181,16 @@ fn apply(
         return Err(call.not_found());
     }
     let old = found.as_ref().map(|(_, old)| old);
-    let merged = ownership::apply(call, old, wanted, options)?;
+    let mut wanted = wanted.clone();
+    let sealing = sealed::take(call, view, old, &call.name, &mut wanted)?;
+    let merged = ownership::apply(call, old, &wanted, options)?;
     let (mut new, dropped) = admit::shape_applied(call, merged).map_err(|why| admit::unfit(call, &why))?;
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;
     let repeated = krm::meta::drop_duplicate_owners(&mut new);
     warnings.extend(krm::meta::duplicate_owners_warning(&repeated, true));
     admit::matches_path(call, &new, true)?;
-    match found {
-        Some(found) => update::begin(call, view, options, found, new, "apply", warnings),
+    let proposal = match found {
+        Some(found) => update::begin(call, view, options, found, new, "apply", warnings)?,
         None => {
             let mut new = new;
             if !new.uid().is_empty() {
@@ -198,7 +201,8 @@ fn apply(
                 return Err(Status::conflict(&call.kind.resource(), &call.name, why));
             }
             super::create::fill_in(call, &mut new);
-            super::create::begin(call, view, new, "apply", warnings)
+            super::create::begin(call, view, new, "apply", warnings)?
         }
-    }
+    };
+    Ok(Proposal { sealing, ..proposal })
 }

@@ -7,6 +7,7 @@ use krm::kind::RawChange;
 use krm::status::Status;
 use store::{Entry, View};
 
+use super::sealed::Sealing;
 use super::{Decided, Fate, admit, create, update};
 use crate::call::Call;
 
@@ -22,6 +23,8 @@ pub struct Proposal {
     pub verb: &'static str,
     /// How many names may be drawn for it.
     pub draws: usize,
+    /// What of it is kept in a Secret.
+    pub sealing: Sealing,
     /// What the client should know.
     pub warnings: Vec<String>,
 }
@@ -48,9 +51,16 @@ impl Proposal {
     }
 
     fn written(&self, call: &Call, view: &mut View, new: Object) -> Result<Fate, Status> {
-        match (&self.entry, &self.old) {
-            (Some(entry), Some(old)) => update::land(call, view, entry, old, new, self.verb),
-            _ => create::land(call, view, new, self.draws, self.verb),
+        let fate = match (&self.entry, &self.old) {
+            (Some(entry), Some(old)) => update::land(call, view, entry, old, new, self.verb)?,
+            _ => create::land(call, view, new, self.draws, self.verb)?,
+        };
+        // Of what is gone nothing is kept.
+        match &fate {
+            Fate::Gone(_) | Fate::Deleted(_) => {}
+            Fate::Created(object) | Fate::Changed(object) => self.sealing.land(call, view, object.name())?,
+            Fate::Unchanged(..) => self.sealing.land(call, view, &call.name)?,
         }
+        Ok(fate)
     }
 }

@@ -7,6 +7,7 @@ use krm::status::Status;
 use serde_json::Value;
 use store::{Entry, View};
 
+use super::sealed::{self, Sealing};
 use super::{
     Decided, Fate, Proposal, admit, current, effects, ownership, put, references, remove, stored_change,
 };
@@ -65,7 +66,8 @@ pub fn propose_whole(
     wanted.set_meta("managedFields", rest.meta("managedFields").cloned());
     let with_status =
         begin(&status, view, options, (entry.clone(), rest), wanted, "update", proposed.warnings)?;
-    Ok(Proposal { entry: Some(entry), old: Some(old), ..with_status })
+    let sealing = proposed.sealing.and(with_status.sealing);
+    Ok(Proposal { entry: Some(entry), old: Some(old), sealing, ..with_status })
 }
 
 /// What is created by an update of something that is not there: any version will do, but no uid.
@@ -105,6 +107,11 @@ pub fn begin(
         return Err(secrets::moves_a_value(call, &stray));
     }
     versions_agree(call, &old, &new, verb)?;
+    // What is applied was sealed before it became part of the object.
+    let sealing = match verb {
+        "apply" => Sealing::default(),
+        _ => sealed::take(call, view, Some(&old), &call.name, &mut new)?,
+    };
     keep(call, &old, &mut new);
     // An apply, a change of scale and an undo have settled that already.
     if !matches!(verb, "apply" | "scale" | "undo") {
@@ -120,7 +127,7 @@ pub fn begin(
         }
     }
     count_generation(call, &old, &mut new);
-    Ok(Proposal { entry: Some(entry), old: Some(old), new, verb, draws: 1, warnings })
+    Ok(Proposal { entry: Some(entry), old: Some(old), new, verb, draws: 1, sealing, warnings })
 }
 
 /// Writes `new` in place of `old`; an object that waited for nothing else goes.

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Planes, Reference, Resource, Sentence, Verdict, View, allow};
+use krm::kind::{
+    Change, Declaration, Metadata, Planes, Reference, Resource, Sealed, Sentence, Verdict, View, allow,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cluster_template::{ClusterTemplate, TypedValue};
 use crate::identity::display_name_faults;
-use crate::references::SealedReference;
+use crate::references::{MOST_FILE, MOST_PASSWORD, SealedReference};
 use crate::states::ClusterState;
 use crate::templates;
 
@@ -143,6 +145,8 @@ impl Resource for Cluster {
             .planes(Planes::Project)
             .categories(&["fulfillment"])
             .status()
+            .seals(Sealed::at("status.kubeconfig", MOST_FILE))
+            .seals(Sealed::at("status.password", MOST_PASSWORD))
             .refers(template.tie("made from it"))
             .selects(&["id", "displayName", "spec.template", "status.state"])
             .searches(&["id", "displayName", "status.apiUrl"])

@@ -6,7 +6,7 @@ use krm::condition::Condition;
 use krm::field::{FieldError, Path};
 use krm::kind::{
     Bucket, Change, Declaration, Effect, Metadata, Missing, OnDelete, Planes, Reference, Refusal, Resource,
-    Sentence, Verdict, View, allow,
+    Sealed, Sentence, Verdict, View, allow,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::host_claim::HostClaim;
 use super::host_class::HostClass;
 use super::hub::Hub;
 use crate::identity;
-use crate::references::{NameReference, SealedReference};
+use crate::references::{MOST_PASSWORD, NameReference, SealedReference};
 use crate::states::{HostPowerState, HostState};
 
 /// Bucket of the hosts that are in no cluster, by host class.
@@ -274,6 +274,7 @@ impl Resource for Host {
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .status()
+            .seals(Sealed::at("spec.bmc.password", MOST_PASSWORD))
             .refers(Reference::to::<HostClass>("spec.class").tie("of this class"))
             .refers(
                 node("spec.nodeRef.name")

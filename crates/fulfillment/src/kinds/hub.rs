@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Planes, Resource, Sentence};
+use krm::kind::{Change, Declaration, Metadata, Planes, Resource, Sealed, Sentence};
 use krm::names::dns1123_label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::identity;
-use crate::references::SealedReference;
+use crate::references::{MOST_FILE, SealedReference};
 use crate::states::HubState;
 
 /// A Kubernetes cluster that hosts the control planes of clusters and provisions their hosts. Tenants never see it. It
@@ -92,6 +92,8 @@ impl Resource for Hub {
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .status()
+            .seals(Sealed::at("spec.kubeconfig", MOST_FILE))
+            .seals(Sealed::at("spec.pullSecret", MOST_FILE))
             .selects(&["id", "displayName", "spec.namespace", "spec.ip", "status.state"])
             .searches(&["id", "displayName", "spec.ip"])
             .prints("DisplayName", "string", ".displayName")

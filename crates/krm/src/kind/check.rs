@@ -94,6 +94,12 @@ fn fields_exist(kind: &Kind) -> Vec<String> {
         if version.name == kind.stored().name {
             kind.searchable.iter().for_each(|path| need("searchable field", path));
             kind.mentions.iter().for_each(|path| need("mention", path));
+            for sealed in &kind.sealed {
+                need("sealed field", sealed.path);
+                for field in ["name", "key", "generation"] {
+                    need("reference of a sealed field", &format!("{}.{field}", sealed.reference()));
+                }
+            }
         }
     }
     mistakes

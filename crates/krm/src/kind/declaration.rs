@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::change::Address;
 use super::{
-    Answered, Bucket, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
-    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Scale, Scope, Sentence, Subresource,
-    Verdict, Version, View, Webhook, allow,
+    Answered, Bucket, CREDENTIALS, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
+    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Scale, Scope, Sealed, Sentence,
+    Subresource, Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
@@ -359,6 +359,20 @@ impl<T: Resource> Declaration<T> {
     /// Encrypts objects at rest.
     pub fn secret(mut self) -> Self {
         self.kind.secret = true;
+        self
+    }
+
+    /// Keeps the value of a field in a Secret instead of the object: see [`Sealed`]. Whoever may get `<plural>/credentials` is
+    /// given the values back.
+    pub fn seals(mut self, sealed: Sealed) -> Self {
+        if self.kind.sealed.is_empty() {
+            // The server answers it itself: no kind is shown what is sealed.
+            let answer = Arc::new(|_: &Questioned<'_>, _: &dyn QueryContext| Ok(Answered::Json(json!({}))));
+            let question =
+                Question { name: CREDENTIALS, answer_kind: "Credentials", takes_body: false, answer };
+            self.kind.questions.push(question);
+        }
+        self.kind.sealed.push(sealed);
         self
     }
 

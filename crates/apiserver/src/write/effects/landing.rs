@@ -72,7 +72,7 @@ fn target_of(
 }
 
 /// A call about the target of an effect, by the code that has the effect.
-fn inside(
+pub fn inside(
     call: &Call,
     (plane, project): (Plane, Option<store::Uid>),
     at: &Address,
@@ -140,15 +140,17 @@ fn count(of: &Call, object: &mut Object, addition: &Addition) -> Result<(), Stat
 
 /// The part of an object that an effect changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub enum Part {
+    /// Everything but its status.
     Object,
+    /// Its status.
     Status,
     /// A status of which history keeps every change.
     Counter,
 }
 
 /// Changes an object as an update of it or of its status would, but without effects of its own.
-fn change(
+pub fn change(
     of: &Call,
     view: &mut View,
     manager: &str,
@@ -174,7 +176,7 @@ fn change(
 }
 
 /// Creates an object as anybody would, with effects of its own.
-fn make(of: &Call, view: &mut View, manager: &str, object: Object) -> Result<(), Status> {
+pub fn make(of: &Call, view: &mut View, manager: &str, object: Object) -> Result<(), Status> {
     if of.kind.is_namespaced() {
         planes::furnish_namespace(of, view)?;
     }
