@@ -65,7 +65,7 @@ impl View {
         message.set_field_by_name("id", Value::String(self.id(object)));
         let metadata = self.message.get_field_by_name("metadata").map(|field| field.kind());
         if let Some(Kind::Message(of)) = metadata {
-            let shown = metadata::show(self, of, object, about);
+            let shown = metadata::show(of, object, about);
             message.set_field_by_name("metadata", Value::Message(shown));
         }
         for field in self.message.fields().filter(|field| !is_identity(field.name())) {

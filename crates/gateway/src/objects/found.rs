@@ -140,6 +140,19 @@ impl Objects {
         }
     }
 
+    /// Whether a host is assigned to a cluster that the caller may change.
+    pub(super) fn may_change_cluster_of(&self, found: &Found, names: &Names) -> bool {
+        let Ok(host) = encode::read(found.entry.bytes()) else { return false };
+        let cluster = host.at("status.cluster").and_then(Json::as_str);
+        let clusters = Collection::of_plural("clusters");
+        let Some((cluster, clusters)) = cluster.zip(clusters) else { return false };
+        let Ok(clusters) = Objects::of(self.caller.clone(), Face::Private, clusters) else { return false };
+        let Some(cluster) = clusters.find_in_projects(cluster, names) else { return false };
+        let kind = self.caller.kind(clusters.view.collection, &cluster.plane());
+        let call = kind.map(|kind| self.caller.call(&kind, &cluster.plane(), cluster.name()));
+        call.is_ok_and(|call| call.may("update", cluster.name()).is_ok())
+    }
+
     /// The message of an object.
     pub fn show(&self, found: &Found, names: &Names) -> Result<DynamicMessage, Failure> {
         let object = encode::read(found.entry.bytes())?;

@@ -225,9 +225,11 @@ impl Objects {
                 }
                 continue;
             }
-            // The name of a cluster that has no display name is that of its object, which is in no index.
-            if field == "metadata.name" && self.view.collection.in_projects {
-                return None;
+            // The name of what has no display name is that of its object.
+            if field == "metadata.name"
+                && let Ok(key) = self.caller.key(self.view.collection, plane, value)
+            {
+                add(&key);
             }
             let (path, value) = stored_as(field, value);
             if !kind.versions.get(kind.storage)?.selectable.contains(&path) {

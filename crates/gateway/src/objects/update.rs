@@ -47,8 +47,10 @@ impl Objects {
         let id =
             message.get_field_by_name("id").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         let names = Names::at(self.caller.now().await?);
-        let change = Change::read(&self.view, &self.caller, message, changes, names)?;
+        let mut change = Change::read(&self.view, &self.caller, message, changes, names)?;
         let found = self.find(&id, &change.names)?;
+        change.may_power =
+            self.view.face == Face::Public && self.may_change_cluster_of(&found, &change.names);
         let kind = self.caller.kind(self.view.collection, &found.plane())?;
         let call = Arc::new(self.caller.call(&kind, &found.plane(), found.name()));
         let options = self.caller.options();
@@ -82,6 +84,8 @@ pub(super) struct Change {
     /// Paths of secrets that are to be removed.
     removed_secrets: Vec<&'static str>,
     version: Option<i32>,
+    /// Whether the caller may change the cluster that a host is assigned to, and with it the power of the host.
+    may_power: bool,
     pub(super) names: Names,
     /// The message that the last decision wanted.
     wanted: Mutex<Option<DynamicMessage>>,
@@ -133,6 +137,7 @@ impl Change {
         Ok(Change {
             removed_secrets: removed.map(|(_, reference)| reference).collect(),
             version: changes.lock.then(|| version.unwrap_or(0)),
+            may_power: false,
             view: view.clone(),
             caller: caller.clone(),
             from: message,
@@ -151,7 +156,7 @@ impl Change {
         if !spec && !status {
             return Ok(Decided { fate: Fate::Unchanged(call.key()?, entry), warnings: Vec::new() });
         }
-        if spec {
+        if spec && !(self.may_power && differs_in_power_alone(&old, &new)) {
             call.may("update", &call.name)?;
         }
         if status {
@@ -228,6 +233,15 @@ fn differs_beside_status(old: &Object, new: &Object) -> bool {
         map
     };
     beside(old) != beside(new)
+}
+
+fn differs_in_power_alone(old: &Object, new: &Object) -> bool {
+    let mut same = new.clone();
+    match old.at("spec.powerState") {
+        Some(power) => same.set_at("spec.powerState", power.clone()),
+        None => remove(&mut same, "spec.powerState"),
+    }
+    same == *old
 }
 
 fn has(message: &DynamicMessage, path: &str) -> bool {

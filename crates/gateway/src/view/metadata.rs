@@ -7,7 +7,7 @@ use krm::status::Status;
 use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{About, View, from_json};
+use super::{About, from_json};
 use crate::collection::GROUP;
 
 /// The tenant of what is in the root.
@@ -20,7 +20,7 @@ const HIDDEN: [&str; 2] = [CREATOR, "kubectl.kubernetes.io/last-applied-configur
 const LONGEST: usize = 63;
 
 /// The metadata of an object.
-pub fn show(view: &View, of: MessageDescriptor, object: &Object, about: &About<'_>) -> DynamicMessage {
+pub fn show(of: MessageDescriptor, object: &Object, about: &About<'_>) -> DynamicMessage {
     let mut shown = DynamicMessage::new(of.clone());
     let mut set = |name: &str, value: Value| {
         // The public metadata lacks some fields.
@@ -41,8 +41,7 @@ pub fn show(view: &View, of: MessageDescriptor, object: &Object, about: &About<'
     set("creators", texts(object.annotation(CREATOR).map(str::to_owned).into_iter().collect()));
     set("tenants", texts(vec![if about.plane.is_empty() { SHARED } else { about.plane }.to_owned()]));
     let named = object.get("displayName").and_then(Json::as_str);
-    let named = named.or_else(|| view.collection.in_projects.then(|| object.name()));
-    set("name", Value::String(named.unwrap_or_default().to_owned()));
+    set("name", Value::String(named.unwrap_or_else(|| object.name()).to_owned()));
     let map = |pairs: Vec<(&str, &str)>| {
         let entry =
             |(key, value): (&str, &str)| (MapKey::String(key.to_owned()), Value::String(value.to_owned()));
@@ -66,7 +65,9 @@ pub fn change(object: &mut Object, old: &DynamicMessage, new: &DynamicMessage) -
     };
     if let Some(Value::String(name)) = changed("name") {
         check_name(&name)?;
-        object.set("displayName", (!name.is_empty()).then(|| name.into()));
+        // The name of the object need not be repeated.
+        let is_own = name.is_empty() || name == object.name();
+        object.set("displayName", (!is_own).then(|| name.into()));
     }
     for (field, kept) in [("labels", &[][..]), ("annotations", &HIDDEN[..])] {
         let Some(Value::Map(entries)) = changed(field) else { continue };

@@ -11,6 +11,7 @@ mod lint;
 mod masks;
 mod numbers;
 mod oracle;
+mod page;
 
 use gateway::collection::{ALL, Face};
 use gateway::openapi;

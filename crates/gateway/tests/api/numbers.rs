@@ -48,6 +48,7 @@ const NUMBERS: &[(&str, &[(&str, u32)])] = &[
             ("hardware", 100),
             ("uplink_interface", 101),
             ("boot_interface", 102),
+            ("node_ref", 103),
         ],
     ),
     ("public.v1.HostSpec", &[("power_state", 1)]),
@@ -156,4 +157,35 @@ fn enums_have_the_numbers_that_clients_were_built_with() {
     assert_eq!(of("ConditionStatus"), named("CONDITION_STATUS", &["UNSPECIFIED", "TRUE", "FALSE"]));
     let events = ["UNSPECIFIED", "OBJECT_CREATED", "OBJECT_UPDATED", "OBJECT_DELETED", "OBJECT_SIGNALED"];
     assert_eq!(of("EventType"), named("EVENT_TYPE", &events));
+}
+
+/// The message and the field at a path of the table of all fields.
+fn at(message: &str, path: &str) -> Option<prost_reflect::FieldDescriptor> {
+    let mut of = schema::message(message)?;
+    let steps: Vec<&str> = path.split('.').filter(|step| *step != "*").collect();
+    let (last, parents) = steps.split_last()?;
+    for step in parents {
+        let field = of.get_field_by_name(step.trim_end_matches("[]"))?;
+        let inner = field.kind().as_message()?.clone();
+        of = match inner.is_map_entry() {
+            true => inner.map_entry_value_field().kind().as_message()?.clone(),
+            false => inner,
+        };
+    }
+    of.get_field_by_name(last.trim_end_matches("[]"))
+}
+
+#[test]
+fn the_messages_have_the_fields_that_the_table_of_all_fields_says() {
+    use fulfillment::fields::{MESSAGES, METADATA, Sight};
+    for message in MESSAGES {
+        for field in METADATA.iter().chain(message.fields) {
+            let private = at(&format!("osac.private.v1.{}", message.name), field.path);
+            let private = private.unwrap_or_else(|| panic!("{} has no {}", message.name, field.path));
+            assert_eq!(private.number(), field.number, "{}", private.full_name());
+            let public = at(&format!("osac.public.v1.{}", message.name), field.path);
+            let is_public = field.sight == Sight::Public && message.name != "Hub";
+            assert_eq!(public.is_some(), is_public, "{} of the public {}", field.path, message.name);
+        }
+    }
 }

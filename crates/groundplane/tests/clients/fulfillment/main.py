@@ -333,7 +333,8 @@ def masks_change_what_they_name():
     watching.end()
     # Without a mask everything is replaced, but for what the server sets.
     after = update(host_type.Host(id="masked", spec=Spec(title="Two")))
-    assert after.spec.title == "Two" and not after.spec.rack and not after.metadata.name and not after.spec.HasField("bmc"), after
+    assert after.spec.title == "Two" and not after.spec.rack and not after.spec.HasField("bmc"), after
+    assert after.metadata.name == "masked", "what has no name is called by its identifier"
     assert after.metadata.creation_timestamp == host.metadata.creation_timestamp
     status = host_type.HostStatus(state=host_type.HOST_STATE_READY, conditions=[host_type.HostCondition(
         type=host_type.HOST_CONDITION_TYPE_READY, status=1, reason="Fine")])
@@ -559,6 +560,13 @@ def tenants_see_their_clusters_and_the_hosts_of_those():
     power = public_hosts.HostsUpdateRequest(object=public_host_type.Host(id="host-1"), update_mask=masked(None, "spec.bmc"))
     why = refused(grpc.StatusCode.INVALID_ARGUMENT, public_host_stub.Update, power, **as_ann)
     assert "'bmc'" in why, why
+    # Who may change a cluster may power its hosts, and nothing else of them.
+    power = public_hosts.HostsUpdateRequest(object=public_host_type.Host(id="host-1", spec=dict(power_state=2)),
+        update_mask=masked(None, "spec.power_state"))
+    assert public_host_stub.Update(power, **as_ann).object.spec.power_state == 2
+    refused(grpc.StatusCode.PERMISSION_DENIED, public_host_stub.Update, power, **as_vic)
+    power.update_mask.paths[:] = ["metadata.name"]
+    refused(grpc.StatusCode.PERMISSION_DENIED, public_host_stub.Update, power, **as_ann)
     change = public_clusters.ClustersUpdateRequest(object=Cluster(id=mine.id, status=public_cluster_type.ClusterStatus(api_url="x")),
         update_mask=masked(None, "status.api_url"))
     refused(grpc.StatusCode.INVALID_ARGUMENT, public_cluster_stub.Update, change, **as_ann)
