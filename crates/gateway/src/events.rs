@@ -13,6 +13,7 @@ use prost_reflect::{DynamicMessage, MessageDescriptor, SerializeOptions, Value};
 use serde_json::{Value as Json, json};
 use store::{Entry, Event, Uid, Version};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
@@ -141,20 +142,20 @@ impl Watch {
     }
 
     async fn tell(&mut self, sender: &mpsc::Sender<Result<Told, Failure>>) -> Result<(), Failure> {
-        let mut marked = None;
+        let (mut marked, mut due) = (None, Instant::now());
         loop {
             let position = self.watch.position();
-            if self.has_marks && marked != Some(position) {
-                marked = Some(position);
+            if self.has_marks && due <= Instant::now() {
+                due = Instant::now() + MARKS;
                 let mark = Told { event: None, resume_token: token(position) };
-                if sender.send(Ok(mark)).await.is_err() {
+                if marked.replace(position) != Some(position) && sender.send(Ok(mark)).await.is_err() {
                     return Ok(());
                 }
             }
             let events = tokio::select! {
                 () = sender.closed() => return Ok(()),
                 events = self.watch.next() => events.map_err(|error| lost(&error))?,
-                () = tokio::time::sleep(MARKS), if self.has_marks => continue,
+                () = tokio::time::sleep_until(due), if self.has_marks => continue,
             };
             for event in events {
                 if let Some(told) = self.seen(&event)
@@ -163,8 +164,6 @@ impl Watch {
                     return Ok(());
                 }
             }
-            // What was told carries its own token; only what was passed over needs a mark.
-            marked = Some(self.watch.position());
         }
     }
 
@@ -303,7 +302,7 @@ fn version_of(token: &str) -> Result<Version, Failure> {
 fn lost(error: &store::Error) -> Failure {
     match error {
         store::Error::Gone { .. } => {
-            let why = "too much has happened since the resume token; list the objects, and watch anew";
+            let why = "too much has happened since the resume token; list the objects, and watch again";
             Failure::new(Code::OutOfRange, why)
         }
         store::Error::Closed => Failure::new(Code::Unavailable, "the server is shutting down"),

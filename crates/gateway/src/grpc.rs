@@ -12,8 +12,10 @@ use std::pin::Pin;
 use apiserver::answer::{Aborted, Answer};
 use apiserver::route::{self, Access, Claim, Requirement, Route, RouteRequest, Rules};
 use futures_util::future::BoxFuture;
+use http::header::{HeaderMap, HeaderName};
 use http::request::Parts;
-use http_body_util::BodyExt;
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
 use krm::status::Status;
 use prost_reflect::{DynamicMessage, MethodDescriptor};
 use tokio_stream::Stream;
@@ -30,6 +32,9 @@ use codec::MessageCodec;
 
 /// Bytes of one message, at most.
 const LARGEST: usize = 16 << 20;
+
+/// The trailer with a `google.rpc.Status`.
+const DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 
 /// The gRPC services.
 pub struct Grpc;
@@ -127,11 +132,28 @@ impl Route for Grpc {
                 .max_decoding_message_size(LARGEST);
             let inner = http::Request::from_parts(request.head, request.body);
             let answer = grpc.streaming(call, inner).await;
-            let (head, body) = answer.into_parts();
+            let (mut head, body) = answer.into_parts();
+            if let Some(trailers) = trailers_alone(&mut head.headers) {
+                let frames = tokio_stream::once(Ok(Frame::trailers(trailers)));
+                return Ok(http::Response::from_parts(head, StreamBody::new(frames).boxed_unsync()));
+            }
             let body = body.map_err(|status| Aborted(status.message().to_owned())).boxed_unsync();
             Ok(http::Response::from_parts(head, body))
         })
     }
+}
+
+/// Takes the trailers of a call that failed at once out of its head. Answers are forwarded as streams, and the end of a
+/// stream without trailers would be no end of a call.
+fn trailers_alone(headers: &mut HeaderMap) -> Option<HeaderMap> {
+    headers.get(route::grpc::STATUS)?;
+    let mut trailers = HeaderMap::new();
+    for name in [route::grpc::STATUS, route::grpc::MESSAGE, DETAILS] {
+        if let Some(value) = headers.remove(&name) {
+            trailers.insert(name, value);
+        }
+    }
+    Some(trailers)
 }
 
 /// A call of one method.

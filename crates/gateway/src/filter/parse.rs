@@ -7,7 +7,7 @@ use super::syntax::{Ast, Node, Operator};
 /// How deep expressions may be nested.
 const DEEPEST: usize = 48;
 /// Operators between two operands that a filter may have.
-const MOST_OPERATORS: usize = 1_000;
+const MOST_OPERATORS: usize = 200;
 
 /// Reads a filter.
 pub fn parse(text: &str) -> Result<Ast, FilterError> {

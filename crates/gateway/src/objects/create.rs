@@ -30,6 +30,7 @@ impl Objects {
         let kind = self.caller.kind(self.view.collection, &plane)?;
         let call = self.caller.call(&kind, &plane, "");
         call.may("create", "")?;
+        apiserver::planes::furnish(&self.caller.api, &plane).await?;
         let mut spec = message.clone();
         spec.clear_field_by_name("status");
         let object = self.object_of(&spec, &call, &names)?;

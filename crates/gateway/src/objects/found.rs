@@ -47,9 +47,23 @@ impl Objects {
             true => self.find_in_projects(id, names),
             false => self.find_in_root(id, names)?,
         };
-        let found = found.ok_or_else(|| Failure::not_found(id))?;
+        let Some(found) = found else { return Err(self.missing(id)) };
         self.may_read(&found, id, names)?;
         Ok(found)
+    }
+
+    /// Why there is no object with an identifier: who may not read any is told so, whether there is one or not.
+    fn missing(&self, id: &str) -> Failure {
+        let (collection, root) = (self.view.collection, Plane::root());
+        if collection.in_projects || self.view.face == Face::Public {
+            return Failure::not_found(id);
+        }
+        let kind = self.caller.kind(collection, &root);
+        let call = kind.map(|kind| self.caller.call(&kind, &root, &fulfillment::identity::name_of(id)));
+        match call.map(|call| call.may_get()) {
+            Ok(Err(refused)) if refused.code != 404 => refused.into(),
+            _ => Failure::not_found(id),
+        }
     }
 
     fn find_in_root(&self, id: &str, names: &Names) -> Result<Option<Found>, Failure> {

@@ -271,7 +271,7 @@ fn remove(object: &mut Object, path: &str) {
 /// Errors of resources name the resource; callers of this API know the identifier.
 fn in_the_words_of_the_api(status: Status, id: &str) -> Failure {
     match status.code {
-        404 if status.message.contains("not found") && !status.message.contains(": there is no") => {
+        404 if status.message.contains("not found") && !status.message.contains("identifier or name") => {
             Failure::not_found(id)
         }
         _ => status.into(),

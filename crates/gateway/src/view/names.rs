@@ -68,7 +68,7 @@ impl Names {
             }
             (None, _) => {
                 let mut status = Status::not_found(&Subject::new(GROUP, plural), text);
-                status.message = format!("{field}: there is no object with identifier or name '{text}'");
+                status.message = format!("{field}: no object has the identifier or name '{text}'");
                 Err(status)
             }
         }

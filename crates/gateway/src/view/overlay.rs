@@ -50,9 +50,13 @@ impl Context<'_> {
                 onto.remove(key);
                 return Ok(());
             }
+            let (old, new) = (message(&old), message(&new));
+            if old == new {
+                return Ok(());
+            }
             let inside = onto.entry(key).or_insert_with(|| json!({}));
             let Some(inside) = inside.as_object_mut() else { return Ok(()) };
-            return self.message(of, &message(&old), &message(&new), inside);
+            return self.message(of, &old, &new, inside);
         }
         if field.is_map() {
             return self.map(field, old.as_ref(), new.as_ref(), onto);
