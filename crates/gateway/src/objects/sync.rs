@@ -99,7 +99,9 @@ impl Objects {
         let kind = self.caller.kind(self.view.collection, &root)?;
         let call = Arc::new(self.caller.call(&kind, &root, ""));
         let options = self.caller.options();
-        let (mut items, mut synced) = (Vec::new(), Vec::new());
+        let (mut items, mut synced) = (Vec::new(), Vec::<Synced>::new());
+        // Where the result of each item belongs.
+        let mut places = Vec::new();
         for observation in batch {
             let id = id_of(&observation.object);
             let names = Names::at(snapshot.clone());
@@ -157,11 +159,19 @@ impl Objects {
                 options: options.clone(),
                 ignores_not_found: false,
             });
+            places.push(synced.len());
             synced.push(Synced { id, outcome: Ok(outcome) });
         }
         if !items.is_empty() {
             let work = Work { call, items, options };
-            transaction::run(Arc::new(work), None).await?;
+            let ended = transaction::run(Arc::new(work), None).await?;
+            for tried in &ended.tried {
+                // A password that is sent again is recognized only where it is kept.
+                let is_unchanged = tried.outcome.as_ref().is_ok_and(|done| done.result == "unchanged");
+                if let (true, Some(place)) = (is_unchanged, places.get(tried.index)) {
+                    synced[*place].outcome = Ok(Outcome::Unchanged);
+                }
+            }
         }
         Ok(synced)
     }

@@ -309,6 +309,13 @@ def pages_give_what_is_there_all_the_time_exactly_once():
     steady = [name for name in seen if len(name) == 8]
     assert steady == wanted, (len(steady), steady)
     assert len(set(seen)) == len(seen), "nothing is returned twice"
+    walked, token = [], ""
+    while True:
+        page = host_stub.List(hosts.HostsListRequest(limit=17, page_token=token))
+        walked, token = walked + [item.id for item in page.items], page.next_page_token
+        if not token:
+            break
+    assert len(walked) == page.total and len(set(walked)) == len(walked), (len(walked), page.total)
     refused(grpc.StatusCode.INVALID_ARGUMENT, host_stub.List, hosts.HostsListRequest(page_token="x"))
     first_page = host_stub.List(hosts.HostsListRequest(filter=base, limit=2))
     refused(grpc.StatusCode.INVALID_ARGUMENT, host_stub.List, hosts.HostsListRequest(filter="true", page_token=first_page.next_page_token))
@@ -479,6 +486,11 @@ def a_synchronizer_sends_what_it_sees():
     again = outcomes(host_stub.Sync(observations()))
     assert {outcome for _, outcome, _ in again} == {hosts.HOSTS_SYNC_OUTCOME_UNCHANGED}, again[:3]
     assert host_stub.Get(hosts.HostsGetRequest(id="sync-249")).object.metadata.version == before
+    # A password that is sent again is recognized, though it can't be read.
+    secret = lambda: iter([hosts.HostsSyncRequest(object=host_type.Host(id=name, spec=host_type.HostSpec(
+        bmc=host_type.BMC(url="ipmi://192.0.2.3", password=MARKER)))) for name in ("sync-010", "sync-011")])
+    assert [outcome for _, outcome, _ in outcomes(host_stub.Sync(secret()))] == [2, 2]
+    assert [outcome for _, outcome, _ in outcomes(host_stub.Sync(secret()))] == [3, 3]
     mixed = [host_type.Host(id="sync-000", spec=host_type.HostSpec(rack="2")), host_type.Host(id="sync-001", spec=host_type.HostSpec(boot_ip="no")),
         host_type.Host(id="sync-002", spec=host_type.HostSpec(rack="2"))]
     told = outcomes(host_stub.Sync(hosts.HostsSyncRequest(object=host) for host in mixed))
