@@ -68,6 +68,8 @@ impl Objects {
         }, "by": &*self.caller.who.user});
         let author = Author::new(&*self.caller.who.user, "fulfillment-api");
         let written = api.store().transact(author, move |view| -> Result<(), Status> {
+            // What was noted before is read, so that the note takes its place.
+            let _ = view.get(&key);
             let body = Body::plain(note.to_string());
             let mut put = Put::new(key.clone(), write::uid_of(&uid), body).verb("signal");
             put.level = Level::None;

@@ -154,6 +154,11 @@ impl Change {
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
         let (spec, status) = (differs_beside_status(&old, &new), old.get("status") != new.get("status"));
         if !spec && !status {
+            // What changes nothing is still not for those who may change nothing.
+            let may_change = self.may_power || call.may_with("update", "status", &call.name).is_ok();
+            if !may_change {
+                call.may("update", &call.name)?;
+            }
             return Ok(Decided { fate: Fate::Unchanged(call.key()?, entry), warnings: Vec::new() });
         }
         if spec && !(self.may_power && differs_in_power_alone(&old, &new)) {
