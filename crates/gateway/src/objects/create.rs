@@ -73,6 +73,9 @@ impl Objects {
             object.set_meta("annotations", Some(annotations));
         }
         self.identify(&mut object, &text(message, "id"), names)?;
+        if self.view.collection.in_projects {
+            complete(&mut object, names)?;
+        }
         Ok(object)
     }
 
@@ -230,6 +233,27 @@ impl Objects {
             })
             .collect()
     }
+}
+
+/// Completes a new cluster from its template: node sets and parameters that it does not name.
+fn complete(object: &mut Object, names: &Names) -> Result<(), Failure> {
+    let name = object.at("spec.template").and_then(|name| name.as_str()).unwrap_or_default();
+    if name.is_empty() {
+        return Err(Failure::invalid("field 'spec.template': template is mandatory"));
+    }
+    let template = names.object("clustertemplates", name);
+    if template.as_ref().is_some_and(Object::is_deleting) {
+        let why = format!("field 'spec.template': template '{name}' is being deleted");
+        return Err(Failure::invalid(why));
+    }
+    let template = template.and_then(|template| serde_json::from_value(template.into_value()).ok());
+    let spec = object.get("spec").cloned().and_then(|spec| serde_json::from_value(spec).ok());
+    // What can't be read is refused by the kind, which says why.
+    if let (Some(template), Some(mut spec)) = (template, spec) {
+        fulfillment::templates::complete(&mut spec, &template);
+        object.set("spec", serde_json::to_value(spec).ok());
+    }
+    Ok(())
 }
 
 fn text(message: &DynamicMessage, field: &str) -> String {

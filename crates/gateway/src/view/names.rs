@@ -3,6 +3,7 @@
 use apiserver::index;
 use apiserver::keys::{self, Parts};
 use apiserver::plane::Plane;
+use krm::Object;
 use krm::kind::Address;
 use krm::status::{Status, Subject};
 use serde_json::Value as Json;
@@ -39,6 +40,11 @@ impl Names {
         };
         let key = keys::object(&Plane::root(), &at).ok()?;
         self.snapshot.get(&key).map(|entry| &**entry)
+    }
+
+    /// A root object by its name.
+    pub fn object(&self, plural: &str, name: &str) -> Option<Object> {
+        serde_json::from_slice(self.entry(plural, name)?.bytes()).ok().map(Object)
     }
 
     /// The identifier of the object with a name.
