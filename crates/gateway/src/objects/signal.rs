@@ -68,10 +68,11 @@ impl Objects {
         }, "by": &*self.caller.who.user});
         let author = Author::new(&*self.caller.who.user, "fulfillment-api");
         let written = api.store().transact(author, move |view| -> Result<(), Status> {
-            // What was noted before is read, so that the note takes its place.
-            let _ = view.get(&key);
+            // A note that is there already goes on in the same life.
+            let earlier = view.get(&key).map(|earlier| earlier.uid());
             let body = Body::plain(note.to_string());
-            let mut put = Put::new(key.clone(), write::uid_of(&uid), body).verb("signal");
+            let mut put =
+                Put::new(key.clone(), earlier.unwrap_or_else(|| write::uid_of(&uid)), body).verb("signal");
             put.level = Level::None;
             put.expires = Some(now + STAYS);
             view.put(put);

@@ -173,7 +173,7 @@ def hosts_and_classes_are_created_read_changed_and_deleted():
     assert why == "object with identifier 'host-1' already exists", why
     assert len(new_host().id) == 36, "an identifier is made where none is chosen"
     odd = new_host(id="Odd_Id/1")
-    assert host_stub.Get(hosts.HostsGetRequest(id="Odd_Id/1")).object == odd
+    assert host_stub.Get(hosts.HostsGetRequest(id="Odd_Id/1")).object.id == odd.id == "Odd_Id/1"
     refused(grpc.StatusCode.NOT_FOUND, new_host, id="h", spec=host_type.HostSpec(**{"class": "none"}))
     why = refused(grpc.StatusCode.INVALID_ARGUMENT, new_host, metadata=metadata_type.Metadata(name="Not_A_Name"))
     assert "metadata.name" in why and "'N' at position 0" in why, why
