@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use krm::Object;
-use krm::kind::RawChange;
+use krm::kind::{RawChange, SEALED_NAMESPACE};
 
 use crate::authz::{RBAC_GROUP, bootstrap_objects, reconciled, with_updates};
 use crate::call::Call;
@@ -21,6 +21,10 @@ pub fn refusal(call: &Call, change: &RawChange<'_>) -> Option<String> {
     let old = change.old.filter(|_| call.plane.is_root() && call.subresource.is_empty())?;
     if call.kind.group == RBAC_GROUP {
         return of_rbac(old, change.new);
+    }
+    let is_sealed = call.kind.group.is_empty() && call.kind.names.plural == "namespaces";
+    if is_sealed && old.name() == SEALED_NAMESPACE && change.new.is_none() {
+        return Some("it holds the credentials of other objects, which go with those objects".to_owned());
     }
     let at = call.address_of(old.name());
     let wanted = call.api.followers().rights.others().iter().find_map(|other| other.shipped(&at))?;

@@ -7,7 +7,7 @@ use clap::Command;
 use crate::wrap::wrapped;
 
 /// Headings, and the commands under each in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Basic commands",
         &[
@@ -16,6 +16,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         ],
     ),
     ("Inventory and design", &["inventory", "design", "search", "referrers", "crds"]),
+    ("Hosts and clusters", &["host", "hub"]),
     ("Plans, history and recovery", &["plan", "diff", "history", "undo", "restore", "activity", "events"]),
     ("Projects: services and quota", &["services", "access", "quota", "locations"]),
     ("Access and audit", &["auth", "login", "logout", "audit"]),

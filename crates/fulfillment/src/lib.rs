@@ -6,6 +6,7 @@ pub mod identity;
 mod inventory;
 pub mod kinds;
 mod module;
+pub mod node_label;
 mod references;
 pub mod states;
 pub mod templates;

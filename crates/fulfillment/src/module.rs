@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use krm::kind::Kind;
+use krm::Object;
+use krm::kind::{Kind, SEALED_NAMESPACE};
 use reconcile::module::ReferencePage;
 use reconcile::reconciler::Reconciler;
 
@@ -22,6 +23,13 @@ impl reconcile::module::Module for Module {
 
     fn controllers(&self) -> Vec<Arc<dyn Reconciler>> {
         vec![Arc::new(HostController), Arc::new(ClaimController)]
+    }
+
+    fn first_objects(&self) -> Vec<Object> {
+        // It is there before the first credential, so that no undo of the commit with that one takes it away.
+        let mut namespace = Object::new("v1", "Namespace");
+        namespace.set_meta("name", Some(SEALED_NAMESPACE.into()));
+        vec![namespace]
     }
 
     fn reference_page(&self) -> Option<ReferencePage> {

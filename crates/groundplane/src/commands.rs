@@ -10,6 +10,8 @@ fn all() -> Vec<Box<dyn CommandModule>> {
     vec![
         Box::new(design_cli::Commands),
         Box::new(inventory_cli::Commands),
+        Box::new(fulfillment_cli::Hosts),
+        Box::new(fulfillment_cli::Hubs),
         Box::new(platform_cli::Quota),
         Box::new(platform_cli::Access),
         Box::new(platform_cli::Services),

@@ -21,6 +21,8 @@ mod documented;
 mod files;
 #[path = "cli/finding_the_server.rs"]
 mod finding_the_server;
+#[path = "cli/hosts.rs"]
+mod hosts;
 #[path = "cli/inventory.rs"]
 mod inventory;
 #[path = "cli/inventory_bulk.rs"]

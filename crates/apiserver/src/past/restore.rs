@@ -63,7 +63,8 @@ pub fn propose(
     // Who owned which fields owns them again.
     object.set_meta("managedFields", owned);
     // What was sealed went with the object that was deleted.
-    let sealing = sealed::take(call, view, None, &call.name, &mut object)?;
+    let mut sealing = sealed::take(call, view, None, &call.name, &mut object)?;
+    warnings.append(&mut sealing.warnings);
     Ok(Proposal { sealing, ..create::begin(call, view, object, "restore", warnings)? })
 }
 

@@ -31,7 +31,7 @@ pub fn propose(
     view: &mut View,
     options: &WriteOptions,
     mut object: Object,
-    warnings: Vec<String>,
+    mut warnings: Vec<String>,
 ) -> Result<Proposal, Status> {
     admit::kind_is_current(call, view, Some(object.name()))?;
     if !matches!(object.resource_version(), "" | "0") {
@@ -43,7 +43,8 @@ pub fn propose(
         name(call, &mut object);
     }
     let named = object.name().to_owned();
-    let sealing = sealed::take(call, view, None, &named, &mut object)?;
+    let mut sealing = sealed::take(call, view, None, &named, &mut object)?;
+    warnings.append(&mut sealing.warnings);
     fill_in(call, &mut object);
     ownership::on_write(call, None, &mut object, options);
     Ok(Proposal { sealing, ..begin(call, view, object, "create", warnings)? })

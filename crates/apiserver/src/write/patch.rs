@@ -182,7 +182,8 @@ fn apply(
     }
     let old = found.as_ref().map(|(_, old)| old);
     let mut wanted = wanted.clone();
-    let sealing = sealed::take(call, view, old, &call.name, &mut wanted)?;
+    let mut sealing = sealed::take(call, view, old, &call.name, &mut wanted)?;
+    warnings.append(&mut sealing.warnings);
     let merged = ownership::apply(call, old, &wanted, options)?;
     let (mut new, dropped) = admit::shape_applied(call, merged).map_err(|why| admit::unfit(call, &why))?;
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;

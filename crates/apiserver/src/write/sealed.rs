@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Address, SEALED_NAMESPACE, Sealed, secret_of};
+use krm::kind::{Address, SEALED_NAMESPACE, secret_of};
 use krm::status::Status;
 use krm::{Object, base64};
 use serde_json::{Map, Value};
@@ -18,12 +18,17 @@ use super::{delete, guarded::Guarded};
 use crate::call::Call;
 use crate::{keys, planes};
 
+/// Longest name of a Secret. That of an object with credentials has to leave room for the name of its kind.
+const LONGEST_NAME: usize = 253;
+
 /// What is still to be written into the Secret of an object.
 #[must_use]
 #[derive(Default)]
 pub struct Sealing {
     /// Each key with its new value; without one it goes.
     changes: Vec<(&'static str, Option<String>)>,
+    /// What the client should know.
+    pub warnings: Vec<String>,
 }
 
 /// Takes sealed values out of what is to be written, and sets the references in their place. What an object says about its
@@ -54,7 +59,11 @@ pub fn take(
             Some(value) if value.is_empty() => None,
             Some(value) => {
                 if value.len() > field.most {
-                    return Err(too_long(call, name, field));
+                    return Err(too_long(call, name, field.path, field.most));
+                }
+                if secret.len() > LONGEST_NAME {
+                    let most = LONGEST_NAME - (secret.len() - name.len());
+                    return Err(too_long(call, name, "metadata.name", most));
                 }
                 let values = match &kept {
                     Some(values) => values,
@@ -71,6 +80,10 @@ pub fn take(
             // Not sent: it stays as long as the reference does.
             None => before.filter(|_| is_named),
         };
+        if is_named && reference.is_none() {
+            let (path, of) = (field.reference(), field.path);
+            sealing.warnings.push(format!("{path}: ignored, since the server sets it; send {of} instead"));
+        }
         if reference.is_none() && old.is_some_and(|old| field.reference_in(&old.0).is_some()) {
             sealing.changes.push((field.key(), None));
         }
@@ -83,6 +96,7 @@ impl Sealing {
     /// The changes of two steps of one write.
     pub fn and(mut self, other: Sealing) -> Sealing {
         self.changes.extend(other.changes);
+        self.warnings.extend(other.warnings);
         self
     }
 
@@ -178,8 +192,8 @@ fn secret_call(call: &Call, at: &Address, manager: &str) -> Result<Call, Status>
     landing::inside(call, (call.plane.clone(), call.project), at, manager)
 }
 
-fn too_long(call: &Call, name: &str, field: &Sealed) -> Status {
-    let error = FieldError::too_long(&Path::of(field.path), field.most);
+fn too_long(call: &Call, name: &str, path: &str, most: usize) -> Status {
+    let error = FieldError::too_long(&Path::of(path), most);
     Status::invalid(&call.kind.subject(), name, &[error])
 }
 

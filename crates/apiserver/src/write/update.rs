@@ -100,7 +100,7 @@ pub fn begin(
     found: (Arc<Entry>, Object),
     mut new: Object,
     verb: &'static str,
-    warnings: Vec<String>,
+    mut warnings: Vec<String>,
 ) -> Result<Proposal, Status> {
     let (entry, old) = found;
     if let Some(stray) = call.tokens.stray(&call.key()?, &new) {
@@ -108,10 +108,11 @@ pub fn begin(
     }
     versions_agree(call, &old, &new, verb)?;
     // What is applied was sealed before it became part of the object.
-    let sealing = match verb {
+    let mut sealing = match verb {
         "apply" => Sealing::default(),
         _ => sealed::take(call, view, Some(&old), &call.name, &mut new)?,
     };
+    warnings.append(&mut sealing.warnings);
     keep(call, &old, &mut new);
     // An apply, a change of scale and an undo have settled that already.
     if !matches!(verb, "apply" | "scale" | "undo") {

@@ -24,7 +24,7 @@ impl Reconciler for ClaimController {
     }
 
     fn description(&self) -> &'static str {
-        "Releases hosts whose holder does not exist any more, and ends delegations to tasks that are gone."
+        "Releases hosts whose holder is gone, and ends delegations to tasks that are gone."
     }
 
     fn scope(&self) -> Scope {

@@ -16,6 +16,7 @@ use super::host_claim::HostClaim;
 use super::host_class::HostClass;
 use super::hub::Hub;
 use crate::identity;
+use crate::node_label;
 use crate::references::{MOST_PASSWORD, NameReference, SealedReference};
 use crate::states::{HostPowerState, HostState};
 
@@ -327,6 +328,7 @@ impl Resource for Host {
             .validate(can_be_reached)
             .rule(is_not_driven_by_others)
             .effects(takes_its_claim_along)
+            .effects(node_label::effects)
             .tells_created(&[Sentence { when: "has($.class)", says: "added host @ of class {{ $.class }}" }])
             .tells_updated(&[
                 Sentence {

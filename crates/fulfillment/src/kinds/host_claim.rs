@@ -20,7 +20,7 @@ use crate::references::NameReference;
 pub struct HostClaim {
     /// Standard object metadata. The name is that of the Host.
     pub metadata: Metadata,
-    /// Specification of the claim. Set by whoever takes, delegates or releases the host.
+    /// Specification of the claim. Set by claimants and operators to take, delegate or release the host.
     pub spec: HostClaimSpec,
     /// What the server made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

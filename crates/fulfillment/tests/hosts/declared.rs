@@ -87,6 +87,10 @@ async fn hostile_values_are_refused_by_field_and_a_password_in_a_url_is_not_repe
         assert!(wrong.text().contains(field), "{}", wrong.text());
         assert!(wrong.text().len() < 7000, "a value that is too long is not repeated many times");
     }
+    let long = "a".repeat(250);
+    let named = client.post(&of("hosts"), &host(&long, &json!({"bmc": {"password": "x"}}))).await.unwrap();
+    assert_eq!(named.code, 422, "no room for the name of its Secret: {}", named.text());
+    make(&client, &of("hosts"), &host(&long, &json!({}))).await;
     let told = json!({"bmc": {"url": "redfish://root:calvin-marker@192.0.2.1/x"}});
     let wrong = client.post(&of("hosts"), &host("h1", &told)).await.unwrap();
     assert_eq!(wrong.code, 422);

@@ -42,6 +42,14 @@ async fn a_host_finds_its_node_by_serial_then_mac_then_name_and_shows_where_it_i
     let said = json!({"spec": {"nodeRef": {"name": "n-name"}}});
     client.merge(&format!("{}/h1", of("hosts")), &said).await.unwrap();
     node_is(&client, "h1", Some(("n-name", "Reference"))).await;
+    let labels = |node: Value| node["metadata"]["labels"]["fulfillment.groundplane.dev/host"].clone();
+    let node_at = |name: &str| format!("{}/{name}", inventory_of("nodes"));
+    assert_eq!(labels(client.get(&node_at("n-name")).await.unwrap().json()), "h1", "the node shows its host");
+    assert_eq!(
+        labels(client.get(&node_at("n-serial")).await.unwrap().json()),
+        Value::Null,
+        "and the other no longer"
+    );
     let referrers = client.get(&format!("{}/n-name/referrers", inventory_of("nodes"))).await.unwrap().text();
     assert!(referrers.contains("\"h1\""), "{referrers}");
 
@@ -59,6 +67,12 @@ async fn a_host_finds_its_node_by_serial_then_mac_then_name_and_shows_where_it_i
         host["status"]["claim"] == json!({"holder": "User/alice", "epoch": 1})
     })
     .await;
+    let shown = client.get(&format!("{}/later", inventory_of("nodes"))).await.unwrap().json();
+    assert_eq!(shown["metadata"]["labels"]["fulfillment.groundplane.dev/holder"], "User.alice");
+    client.merge(&format!("{}/later", of("hostclaims")), &json!({"spec": {"holder": null}})).await.unwrap();
+    assert_eq!(client.delete(&format!("{}/later", of("hosts"))).await.unwrap().code, 200);
+    let shown = client.get(&format!("{}/later", inventory_of("nodes"))).await.unwrap().json();
+    assert_eq!(shown["metadata"]["labels"].get("fulfillment.groundplane.dev/host"), None, "{shown}");
 }
 
 async fn node_is(client: &Client, host: &str, expected: Option<(&str, &str)>) {

@@ -31,7 +31,7 @@ fn the_generated_parts_of_the_docs_are_current() {
     std::fs::copy(docs.join("serve.md"), folder.path().join("serve.md")).unwrap();
     let made = std::process::Command::new(GROUNDPLANE).arg("__reference").arg(folder.path()).status();
     assert!(made.unwrap().success());
-    let subjects = ["inventory", "networking", "quota", "services", "compute"];
+    let subjects = ["inventory", "networking", "quota", "services", "compute", "fulfillment"];
     let pages = subjects.map(|subject| format!("{subject}/reference.md"));
     for page in pages.iter().map(String::as_str).chain(["serve.md"]) {
         let kept = std::fs::read_to_string(docs.join(page)).unwrap_or_default();

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use testbed::server::Server;
+use testbed::server::{Answer, Client, Server};
 
 use crate::{GROUNDPLANE, commit, item};
 
 const MARKER: &str = "zq7-planted-marker-41";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+const HOSTS: &str = "/apis/fulfillment.groundplane.dev/v1alpha1/hosts";
 
 /// The marker in every spelling that an object has for it.
 fn spellings() -> Vec<Vec<u8>> {
@@ -35,6 +36,51 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 
 fn secret(value: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "planted", "namespace": "default" }, "stringData": { "password": value } })
+}
+
+/// The same as the password of a BMC and as a kubeconfig, which are sent in other objects and kept in Secrets.
+async fn plant_in_hosts(client: &Client, keep: &mut impl FnMut(&str, Answer)) {
+    let host = |name: &str, class: Option<&str>| {
+        let bmc = json!({ "url": "redfish://192.0.2.1/redfish/v1/Systems/1", "password": MARKER });
+        let mut host = json!({ "apiVersion": "fulfillment.groundplane.dev/v1alpha1", "kind": "Host",
+            "metadata": { "name": name }, "spec": { "bmc": bmc, "class": class } });
+        host["metadata"]["annotations"] =
+            json!({ "kubectl.kubernetes.io/last-applied-configuration": host.to_string() });
+        host
+    };
+    let made = client.post(HOSTS, &host("planted", None)).await.unwrap();
+    assert_eq!(made.code, 201, "{}", made.text());
+    keep("host", made);
+    let one = format!("{HOSTS}/planted");
+    let changed = json!({ "spec": { "bmc": { "password": format!("{MARKER}-2") } } });
+    let changed = client.merge(&one, &changed).await.unwrap();
+    assert_eq!(changed.code, 200, "{}", changed.text());
+    keep("host changed", changed);
+    let applied =
+        client.apply(&format!("{one}?fieldManager=source&force=true"), &host("planted", None)).await;
+    keep("host applied", applied.unwrap());
+    keep("host refused", client.post(HOSTS, &host("other", Some("none"))).await.unwrap());
+    let mut untyped = host("other", None);
+    untyped.as_object_mut().unwrap().remove("kind");
+    keep("host without a kind", client.post(HOSTS, &untyped).await.unwrap());
+    let broken = json!([{ "op": "add", "path": "/spec/bmc/password", "value": MARKER }, { "op": "remove", "path": "/kind" }]);
+    keep("host patched badly", client.patch(&one, &broken).await.unwrap());
+    let stranger = client.apart().with("impersonate-user", "eve");
+    keep("a stranger's host", stranger.post(HOSTS, &host("other", None)).await.unwrap());
+    keep("a stranger's look", stranger.get(&format!("{one}/credentials")).await.unwrap());
+    keep(
+        "hosts planned",
+        commit(client, "?dryRun=All&diff=true", &json!({ "items": [item("apply", &host("other", None))] }))
+            .await,
+    );
+    let plan = json!({ "apiVersion": "groundplane.dev/v1alpha1", "kind": "Plan", "metadata": { "name": "hosts" },
+        "spec": { "items": [item("create", &host("other", None))] } });
+    keep("plan of hosts", client.post("/apis/groundplane.dev/v1alpha1/plans", &plan).await.unwrap());
+    let hub = json!({ "apiVersion": "fulfillment.groundplane.dev/v1alpha1", "kind": "Hub",
+        "metadata": { "name": "planted" }, "spec": { "kubeconfig": MARKER, "pullSecret": MARKER } });
+    let made = client.post("/apis/fulfillment.groundplane.dev/v1alpha1/hubs", &hub).await.unwrap();
+    assert_eq!(made.code, 201, "{}", made.text());
+    keep("hub", made);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -72,6 +118,8 @@ async fn a_planted_secret_is_found_nowhere_but_where_it_is_asked_for() {
         commit(&client, "?dryRun=All&diff=true", &json!({ "items": [item("apply", &changed)] })).await,
     );
 
+    plant_in_hosts(&client, &mut keep).await;
+
     // It is refused in many ways.
     for (what, wrong) in [
         ("no base64", json!({ "metadata": { "name": "wrong" }, "data": { "a": format!("{MARKER}!") } })),
@@ -97,6 +145,11 @@ async fn a_planted_secret_is_found_nowhere_but_where_it_is_asked_for() {
         format!("{one}/history"),
         format!("{one}/history?diff=true"),
         format!("{one}/referrers"),
+        HOSTS.to_owned(),
+        format!("{HOSTS}/planted"),
+        format!("{HOSTS}/planted/history?diff=true"),
+        format!("{HOSTS}?watch=1&timeoutSeconds=1&resourceVersion=0"),
+        "/apis/groundplane.dev/v1alpha1/plans".to_owned(),
         "/apis/groundplane.dev/v1alpha1/search?q=planted".to_owned(),
         "/apis/activity.miloapis.com/v1alpha1/activities".to_owned(),
         "/api/v1/namespaces/default/events".to_owned(),
@@ -142,6 +195,12 @@ async fn a_planted_secret_is_found_nowhere_but_where_it_is_asked_for() {
         vec!["diff", "-f", manifest.to_str().unwrap()],
         vec!["plan", "-f", manifest.to_str().unwrap()],
         vec!["activity", "secrets", "-o", "json"],
+        vec!["host", "list", "-o", "wide"],
+        vec!["host", "describe", "planted"],
+        vec!["host", "describe", "planted", "-o", "yaml"],
+        vec!["hub", "list"],
+        vec!["history", "hosts.fulfillment.groundplane.dev", "planted", "--diff"],
+        vec!["activity", "hosts", "-o", "json"],
         vec!["doctor"],
         vec!["support-bundle", bundle.to_str().unwrap()],
     ] {
@@ -164,6 +223,8 @@ async fn a_planted_secret_is_found_nowhere_but_where_it_is_asked_for() {
 
     // Whoever may read Secrets is shown it when they ask, and the audit log knows.
     let revealed = client.get(&one).await.unwrap();
+    assert!(has_marker(&revealed.body), "{}", revealed.text());
+    let revealed = client.get(&format!("{HOSTS}/planted/credentials")).await.unwrap();
     assert!(has_marker(&revealed.body), "{}", revealed.text());
     let said = server.said();
     server.stop();

@@ -3,6 +3,7 @@
 
 mod cases;
 mod claimers;
+mod clusters;
 mod commands;
 mod entitled;
 mod metered;

@@ -94,9 +94,7 @@ impl Sealed {
 
 /// The name of the Secret that holds the sealed values of an object.
 pub fn secret_of(singular: &str, name: &str) -> String {
-    // A name may be as long as that of a Secret: the kind goes at its expense, never the other way round.
-    let whole = format!("{singular}.{name}");
-    if whole.len() <= 253 { whole } else { name.to_owned() }
+    format!("{singular}.{name}")
 }
 
 fn last_applied(object: &mut Map<String, Value>) -> Option<&mut Value> {
@@ -162,12 +160,5 @@ mod tests {
         for mut object in [json!({}), json!({"spec": 1}), json!({"spec": {"bmc": null}})] {
             assert_eq!(PASSWORD.take(object.as_object_mut().unwrap()), None);
         }
-    }
-
-    #[test]
-    fn a_secret_is_named_after_its_object_even_if_there_is_no_room_for_more() {
-        assert_eq!(secret_of("host", "a"), "host.a");
-        let long = "a".repeat(253);
-        assert_eq!(secret_of("host", &long), long);
     }
 }

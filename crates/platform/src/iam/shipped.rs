@@ -9,7 +9,7 @@ use apiserver::catalog::Kinds;
 use apiserver::discovery::verbs_of_subresources;
 use apiserver::plane::Plane;
 use krm::Object;
-use krm::kind::{Kind, Origin, Planes};
+use krm::kind::{CREDENTIALS, Kind, Origin, Planes};
 use serde_json::{Value, json};
 
 use super::permission::CORE;
@@ -133,6 +133,11 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
                 let may = format!("{}/{}/{part}.{verb}", service(group), kind.names.plural);
                 let role = match (Disclosure::of(kind), part, *verb) {
                     (Disclosure::Admins, ..) => &mut admin,
+                    // Credentials of the platform are for those who run it; those of a project for who may write there.
+                    (_, CREDENTIALS, "get") if !kind.sealed.is_empty() => match kind.planes {
+                        Planes::Root => &mut admin,
+                        Planes::Project | Planes::Both => &mut edit,
+                    },
                     (_, _, "get") => &mut view,
                     // Status is what controllers say, and finalizing is theirs too.
                     (_, "status" | "finalize", "update" | "patch") => &mut operate,
