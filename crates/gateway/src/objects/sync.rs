@@ -76,13 +76,10 @@ impl Objects {
                 self.create(observation.object).await.map(|_| Outcome::Created)
             }
             Err(failure) => Err(failure),
-            Ok(found) => {
-                let before = found.entry.version();
+            Ok(_) => {
                 let changes = self.changes(&observation);
-                self.update(observation.object, &changes).await?;
-                let now = self.caller.now().await?;
-                let after = now.get(&found.key).map(|entry| entry.version());
-                Ok(if after == Some(before) { Outcome::Unchanged } else { Outcome::Updated })
+                let (_, is_written) = self.write(observation.object, &changes).await?;
+                Ok(if is_written { Outcome::Updated } else { Outcome::Unchanged })
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Update: a mask, applied to what is stored inside the transaction that writes it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use apiserver::call::Call;
@@ -44,6 +45,15 @@ impl Objects {
         message: DynamicMessage,
         changes: &Changes,
     ) -> Result<DynamicMessage, Failure> {
+        self.write(message, changes).await.map(|(message, _)| message)
+    }
+
+    /// Changes an object, and says whether anything was written.
+    pub(super) async fn write(
+        &self,
+        message: DynamicMessage,
+        changes: &Changes,
+    ) -> Result<(DynamicMessage, bool), Failure> {
         let id =
             message.get_field_by_name("id").and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default();
         let names = Names::at(self.caller.now().await?);
@@ -71,7 +81,7 @@ impl Objects {
         let found = Found { entry: entry.unwrap_or(found.entry), key: found.key };
         let mut shown = self.show(&found, &names)?;
         self.reveal(&mut shown, &found)?;
-        Ok(shown)
+        Ok((shown, change.is_written.load(Ordering::Relaxed)))
     }
 }
 
@@ -89,6 +99,8 @@ pub(super) struct Change {
     pub(super) names: Names,
     /// The message that the last decision wanted.
     wanted: Mutex<Option<DynamicMessage>>,
+    /// Whether the last decision writes anything.
+    is_written: AtomicBool,
 }
 
 impl Change {
@@ -144,11 +156,18 @@ impl Change {
             mask,
             names,
             wanted: Mutex::new(None),
+            is_written: AtomicBool::new(false),
         })
     }
 
     /// What becomes of the stored object.
     fn decide(&self, call: &Call, view: &mut Transaction, plane: &str) -> Result<Decided, Status> {
+        let decided = self.decide_change(call, view, plane)?;
+        self.is_written.store(!matches!(decided.fate, Fate::Unchanged(..)), Ordering::Relaxed);
+        Ok(decided)
+    }
+
+    fn decide_change(&self, call: &Call, view: &mut Transaction, plane: &str) -> Result<Decided, Status> {
         let Some((entry, old)) = write::current(call, view)? else { return Err(call.not_found()) };
         let (new, message) = self.changed(&old, &entry, plane)?;
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
