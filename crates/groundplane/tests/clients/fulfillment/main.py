@@ -167,7 +167,7 @@ def hosts_and_classes_are_created_read_changed_and_deleted():
             bmc=host_type.BMC(url="redfish://192.0.2.21/redfish/v1/Systems/1", user="admin", password=MARKER, insecure=True),
             **{"class": "gpu"}))
     assert getattr(host.spec, "class") == "gpu-h100", "a class is named by its name, and kept by its identifier"
-    assert host.metadata.version == 0 and host.metadata.creation_timestamp.seconds > 0 and host.HasField("status")
+    assert gpu.metadata.version == 0 and host.metadata.creation_timestamp.seconds > 0 and host.HasField("status")
     assert list(host.metadata.creators) == ["system:admin"], host.metadata
     why = refused(grpc.StatusCode.ALREADY_EXISTS, new_host, id="host-1")
     assert why == "object with identifier 'host-1' already exists", why
@@ -359,10 +359,12 @@ def masks_change_what_they_name():
     assert after.metadata.name == "masked", "what has no name is called by its identifier"
     assert after.metadata.creation_timestamp == host.metadata.creation_timestamp
     status = host_type.HostStatus(state=host_type.HOST_STATE_READY, conditions=[host_type.HostCondition(
-        type=host_type.HOST_CONDITION_TYPE_READY, status=1, reason="Fine")])
+        type=host_type.HOST_CONDITION_TYPE_DEGRADED, status=1, reason="Fine")])
     after = update(host_type.Host(id="masked", spec=Spec(rack="4"), status=status), "spec.rack", "status")
     assert after.spec.rack == "4" and after.status.state == host_type.HOST_STATE_READY, after
-    assert after.status.conditions[0].reason == "Fine" and after.status.conditions[0].last_transition_time.seconds > 0, after
+    # Beside the conditions that the server's own controllers set.
+    [degraded] = [found for found in after.status.conditions if found.type == host_type.HOST_CONDITION_TYPE_DEGRADED]
+    assert degraded.reason == "Fine" and degraded.last_transition_time.seconds > 0, after
     template = template_type.ClusterTemplate(id="listed", parameters=[dict(name="a", title="A"), dict(name="b", title="B")])
     template_stub.Create(templates.ClusterTemplatesCreateRequest(object=template))
     one = template_type.ClusterTemplate(id="listed", parameters=[dict(name="a"), dict(name="b", title="New")])
