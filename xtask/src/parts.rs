@@ -40,6 +40,8 @@ const LAYERS: [Layer; 2] = [
 const PYTHON_CLIENT: &str = "kubernetes==37.0.2";
 /// An emulator of Redfish BMCs.
 const SUSHY_TOOLS: &str = "sushy-tools==2.2.0";
+/// What the foreign client of the fulfillment API is made with: stubs from our .proto files, and server reflection.
+const GRPC_CLIENT: [&str; 3] = ["grpcio==1.85.1", "grpcio-tools==1.85.1", "grpcio-reflection==1.85.1"];
 /// Version 2 does not load on Node 20.
 const JAVASCRIPT_CLIENT: &str = "@kubernetes/client-node@1.4.0";
 
@@ -49,8 +51,11 @@ pub fn fetch() -> Result<(), Failure> {
     for layer in &LAYERS {
         fetch_layer(layer, &parts)?;
     }
-    fetch_python(&parts, "python", "import kubernetes.dynamic, kubernetes.leaderelection", PYTHON_CLIENT)?;
-    fetch_python(&parts, "sushy", "import sushy_tools.emulator.main", SUSHY_TOOLS)?;
+    let client = "import kubernetes.dynamic, kubernetes.leaderelection";
+    fetch_python(&parts.join("python"), client, &[PYTHON_CLIENT])?;
+    let stubs = "import grpc_tools.protoc, grpc_reflection.v1alpha.reflection";
+    fetch_python(&parts.join("python-grpc"), stubs, &GRPC_CLIENT)?;
+    fetch_python(&parts.join("sushy"), "import sushy_tools.emulator.main", &[SUSHY_TOOLS])?;
     fetch_javascript_client(&parts)
 }
 
@@ -88,15 +93,15 @@ fn fetch_javascript_client(parts: &Path) -> Result<(), Failure> {
     step::run(quiet("npm").args(install).arg(JAVASCRIPT_CLIENT).current_dir(&folder))
 }
 
-/// A virtual environment with one package, which `check` imports.
-fn fetch_python(parts: &Path, name: &str, check: &str, package: &str) -> Result<(), Failure> {
-    let folder = parts.join(name);
+/// Has packages in a virtual environment in `folder`; `check` is a program that needs all of them.
+fn fetch_python(folder: &Path, check: &str, packages: &[&str]) -> Result<(), Failure> {
     let python = folder.join("bin/python3");
     if runs(Command::new(&python).args(["-c", check])) {
         return Ok(());
     }
-    step::run(quiet("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    step::run(quiet(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]))
+    step::run(quiet("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    step::run(quiet(python).args(install).args(packages))
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {

@@ -42,6 +42,7 @@ struct Shared {
     controllers: Controllers,
     key_files: OnceLock<Vec<store::KeyNote>>,
     gates: OnceLock<FeatureGates>,
+    token_issuers: OnceLock<Vec<String>>,
 }
 
 impl Api {
@@ -68,6 +69,7 @@ impl Api {
             controllers: Controllers::default(),
             key_files: OnceLock::new(),
             gates: OnceLock::new(),
+            token_issuers: OnceLock::new(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
@@ -127,6 +129,18 @@ impl Api {
     /// Says which feature gates the server has, and which are open.
     pub fn set_feature_gates(&self, gates: FeatureGates) {
         let _ = self.0.gates.set(gates);
+    }
+
+    /// Says which issuers of tokens the server trusts, besides itself. Clients learn it to log in.
+    pub fn name_token_issuers(&self, mut issuers: Vec<String>) {
+        issuers.sort();
+        issuers.dedup();
+        let _ = self.0.token_issuers.set(issuers);
+    }
+
+    /// The issuers of tokens that the server trusts, sorted.
+    pub fn token_issuers(&self) -> &[String] {
+        self.0.token_issuers.get().map_or(&[], Vec::as_slice)
     }
 
     /// The feature gates of the server.

@@ -7,8 +7,10 @@ mod cel;
 mod core_kinds;
 mod definitions;
 mod designs;
+mod field_masks;
 mod images;
 mod json_patches;
+mod list_filters;
 mod merge_patches;
 mod protobuf;
 mod schemas;
@@ -29,7 +31,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 17] = [
     selectors::TARGET,
     accesses::TARGET,
     bodies::TARGET,
@@ -45,6 +47,8 @@ pub const TARGETS: [Target; 15] = [
     site_yaml::TARGET,
     designs::TARGET,
     images::TARGET,
+    list_filters::TARGET,
+    field_masks::TARGET,
 ];
 
 /// Input for targets that read bytes as choices: a few lengths of bytes without a pattern.

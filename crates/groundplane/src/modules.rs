@@ -29,6 +29,7 @@ pub fn all() -> Vec<Listed> {
         Listed::Domain(Box::new(networking::Module)),
         Listed::Domain(Box::new(compute::Module)),
         Listed::Domain(Box::new(fulfillment::Module)),
+        Listed::Server(Box::new(gateway::Module)),
     ]
 }
 

@@ -239,6 +239,7 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
     }
     if let Some(path) = &arguments.authentication_config {
         let (issuers, anonymous) = believed(path)?;
+        api.name_token_issuers(issuers.iter().map(|issuer| issuer.url().to_owned()).collect());
         authenticator = authenticator.with_issuers(issuers).with_anonymous(anonymous);
     }
     let audit = audit(folder, &arguments)?;

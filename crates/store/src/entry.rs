@@ -112,6 +112,11 @@ impl Entry {
         self.chain.born
     }
 
+    /// How often this life of the key was written, from 1.
+    pub fn sequence(&self) -> u32 {
+        self.chain.sequence
+    }
+
     /// Whether the bytes are sealed; [`crate::Store::reveal`] opens them.
     pub fn is_sealed(&self) -> bool {
         self.sealed

@@ -44,6 +44,11 @@ impl Issuer {
         config.issuers.iter().map(|issuer| Issuer::new(issuer.clone(), fetch.clone())).collect()
     }
 
+    /// The URL by which its tokens name it.
+    pub fn url(&self) -> &str {
+        &self.config.url
+    }
+
     fn new(config: IssuerConfig, fetch: Arc<dyn Fetch>) -> Result<Issuer, ConfigError> {
         let keys = match &config.jwks_file {
             Some(path) => IssuerKeys::from_file(path)?,
