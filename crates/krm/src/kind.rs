@@ -16,6 +16,7 @@ mod owned;
 mod question;
 mod reference;
 mod resolution;
+mod rollout;
 mod version;
 mod view;
 mod webhook;
@@ -41,6 +42,7 @@ pub use question::{
 };
 pub use reference::{Missing, OnDelete, Reference};
 pub use resolution::Resolution;
+pub use rollout::Rollout;
 pub use version::{Scale, Subresource, Version};
 pub use view::{Project, Reader, View};
 pub use webhook::Webhook;
@@ -222,6 +224,8 @@ pub struct Kind {
     pub activity: Activity,
     /// Read-only subresources that compute an answer.
     pub questions: Vec<Question>,
+    /// How its changes are told as a history of rollouts, if they are.
+    pub rollout: Option<Rollout>,
     /// The buckets its objects are in.
     pub buckets: Vec<(Bucket, BucketValues)>,
     /// Fields that are indexed for search.
@@ -289,6 +293,7 @@ impl Kind {
             webhook: None,
             activity: Activity::default(),
             questions: Vec::new(),
+            rollout: None,
             buckets: Vec::new(),
             searchable: Vec::new(),
             complete: Vec::new(),

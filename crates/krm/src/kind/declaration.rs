@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::change::Address;
 use super::{
     Answered, Bucket, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
-    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Scale, Scope, Sentence, Subresource,
+    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Rollout, Scale, Scope, Sentence, Subresource,
     Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
@@ -203,6 +203,12 @@ impl<T: Resource> Declaration<T> {
     ) -> Self {
         let answer = Arc::new(answer);
         self.kind.questions.push(Question { name, answer_kind, takes_body: true, answer });
+        self
+    }
+
+    /// Tells its changes as a history of rollouts, as the subresource `rollout-history`.
+    pub fn rollout(mut self, rollout: Rollout) -> Self {
+        self.kind.rollout = Some(rollout);
         self
     }
 
