@@ -155,7 +155,6 @@ impl Resource for Instance {
                 owners.map(|owner| owner.uid.to_owned()).collect()
             })
             .prepare(begin)
-            .rule(claims::is_readable)
             .effects(claims::of_instance)
     }
 }

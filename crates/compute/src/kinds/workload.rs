@@ -224,7 +224,11 @@ impl Resource for Workload {
             .names(name_is_dns_label)
             .categories(&["all"])
             .status()
-            .rollout(Rollout { hash: rollout::hash_of, describe: rollout::describe })
+            .rollout(Rollout {
+                hash: rollout::hash_of,
+                image: rollout::image_of,
+                describe: rollout::describe,
+            })
             .refers(network)
             .prints_age()
             .prints("Available", "string", r#".status.conditions[?(@.type=="Available")].status"#)

@@ -178,7 +178,6 @@ impl Resource for WorkloadDeployment {
             .bucket(OF_WORKLOAD, |deployment: &WorkloadDeployment| {
                 vec![deployment.spec.workload_ref.uid.clone()]
             })
-            .rule(claims::is_readable)
             .effects(claims::of_deployment)
     }
 }

@@ -1,0 +1,191 @@
+//! The agent: makes instances run through a container runtime, and reports what became of them.
+//!
+//! It decides from the object and from what the runtime reported last, which it keeps in memory. A report of the runtime has
+//! the object planned again. After a restart nothing is known: the runtime is asked to run what it runs already, which
+//! changes nothing.
+
+mod memory;
+mod pull_secrets;
+mod spec;
+mod status;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use containers::{InstanceId, InstanceSpec, Runtime};
+use krm::Object;
+use krm::kind::Planes;
+use reconcile::context::Context;
+use reconcile::plan::{Action, Plan};
+use reconcile::reconciler::{Bell, DependsOn, Executing, Execution, Outcome, Reconciler, Scope};
+use reconcile::role::Rule;
+use reconcile::target::Target;
+use reconcile::workers::Settings;
+use serde_json::{Value, json};
+
+use self::memory::{Known, Memory};
+use self::status::Report;
+use crate::entitlement::{Access, access};
+use crate::kinds::Instance;
+use crate::names::AGENT_FINALIZER;
+
+const ENSURE: &str = "ensure";
+const STOP: &str = "stop";
+const REMOVE: &str = "remove";
+/// Pause before something that the runtime refused is asked for again.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Time between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(30);
+
+pub use status::report;
+
+/// Runs instances on a runtime.
+pub struct Agent {
+    memory: Arc<Memory>,
+}
+
+impl Agent {
+    /// An agent on a runtime.
+    pub fn new(runtime: Arc<dyn Runtime>) -> Agent {
+        Agent { memory: Arc::new(Memory::new(runtime)) }
+    }
+}
+
+impl Reconciler for Agent {
+    fn name(&self) -> &'static str {
+        "instance-agent"
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs instances on this machine, and reports their state."
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::of::<Instance>(Planes::Project)
+    }
+
+    fn role(&self) -> Vec<Rule> {
+        vec![Rule::new(crate::GROUP, &["instances", "instances/status"], &["update"])]
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { workers: 8, ..Settings::new(self.name()) }
+    }
+
+    fn depends_on(&self) -> DependsOn {
+        // Whether the project is suspended is in the status of its entitlement.
+        DependsOn::Everything
+    }
+
+    fn attach(&self, bell: Bell) {
+        self.memory.clone().follow(bell);
+    }
+
+    fn plan(&self, target: &Target, object: &Arc<Object>, context: &Context<'_>) -> Plan {
+        let mut plan = Plan::nothing();
+        self.memory.expect(object.uid(), target);
+        let known = self.memory.known(object.uid());
+        if object.is_deleting() {
+            return self.end(target, object, known);
+        }
+        let gates = object.at("spec.controller.schedulingGates").and_then(Value::as_array);
+        if gates.is_some_and(|gates| !gates.is_empty()) {
+            return plan;
+        }
+        let suspended = match access(context) {
+            Access::Suspended(why) => Some(why),
+            Access::Allowed | Access::Revoked(_) => None,
+        };
+        let report = match (suspended, known) {
+            (Some(why), known) => {
+                if matches!(&known, Known::State(state) if state.phase != containers::Phase::Stopped) {
+                    plan.actions.push(action(STOP, json!({ "id": object.uid() })));
+                }
+                Report::suspended(&why)
+            }
+            // It was stopped while the project was suspended; under its id it stays so.
+            (None, Known::State(state)) if state.phase == containers::Phase::Stopped => {
+                plan.actions.push(action(REMOVE, json!({ "id": object.uid() })));
+                Report::starting()
+            }
+            (None, Known::State(state)) => report(&state),
+            (None, Known::Ending) => return plan,
+            (None, known) => match spec::of(target, object, context) {
+                Err(why) => Report::misconfigured(&why),
+                Ok(spec) => {
+                    let parameters = serde_json::to_value(&spec).unwrap_or_default();
+                    plan.actions.push(action(ENSURE, parameters));
+                    match known {
+                        Known::Refused(error) => {
+                            plan.again_after(AGAIN);
+                            Report::refused(&error)
+                        }
+                        _ => Report::starting(),
+                    }
+                }
+            },
+        };
+        let mut new = Object::clone(object);
+        report.write(&mut new, &context.now().to_string());
+        plan.change(&target.plane, object, new);
+        plan
+    }
+
+    fn plan_absent(&self, target: &Target, _: &Context<'_>) -> Plan {
+        // What runs and has no object any more: its project is gone, or it was removed while nobody looked.
+        let mut plan = Plan::nothing();
+        for id in self.memory.of(target) {
+            plan.actions.push(action(REMOVE, json!({ "id": id })));
+        }
+        plan
+    }
+
+    fn execute<'a>(&'a self, action: &'a Action, execution: &'a Execution) -> Executing<'a> {
+        Box::pin(async move {
+            let id = || action.parameters["id"].as_str().unwrap_or_default().to_owned();
+            match action.name.as_str() {
+                ENSURE => match serde_json::from_value::<InstanceSpec>(action.parameters.clone()) {
+                    Ok(spec) => self.memory.ensure(spec, &execution.target).await,
+                    // The error may have a value in it.
+                    Err(_) => return Outcome::Failed("the specification of an instance can't be read".to_owned()),
+                },
+                STOP => self.memory.clone().stop(id(), &execution.target),
+                _ => self.memory.clone().remove(id(), &execution.target),
+            }
+            Outcome::Done(Value::Null)
+        })
+    }
+}
+
+impl Agent {
+    /// An instance that is deleted goes once nothing of it runs.
+    fn end(&self, target: &Target, object: &Arc<Object>, known: Known) -> Plan {
+        let mut plan = Plan::nothing();
+        if !object.finalizers().contains(&AGENT_FINALIZER) {
+            return plan;
+        }
+        match known {
+            Known::Removed => {
+                let mut new = Object::clone(object);
+                let left = object.finalizers().into_iter().filter(|name| *name != AGENT_FINALIZER);
+                new.set_finalizers(left.map(str::to_owned).collect());
+                plan.change(&target.plane, object, new);
+                plan
+            }
+            Known::Ending => plan.waiting_for("its containers are being stopped"),
+            _ => {
+                plan.actions.push(action(REMOVE, json!({ "id": object.uid() })));
+                plan.waiting_for("its containers are being stopped")
+            }
+        }
+    }
+}
+
+/// Actions are not recorded: what came of them is asked of the runtime.
+fn action(name: &str, parameters: Value) -> Action {
+    Action { name: name.to_owned(), parameters, is_external: false }
+}
+
+fn id_of(text: &str) -> Option<InstanceId> {
+    InstanceId::new(text).ok()
+}

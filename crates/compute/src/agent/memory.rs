@@ -1,0 +1,213 @@
+//! What the agent knows of the runtime: the last report of each instance.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use containers::{Error, InstanceSpec, InstanceState, Runtime};
+use krm::kind::Resource;
+use reconcile::reconciler::Bell;
+use reconcile::target::Target;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
+
+use super::{GRACE, id_of};
+use crate::kinds::Instance;
+
+/// Labels by which an instance is found again in the runtime.
+pub const PROJECT: &str = "compute.datumapis.com/project";
+/// Its namespace.
+pub const NAMESPACE: &str = "compute.datumapis.com/namespace";
+/// Its name.
+pub const NAME: &str = "compute.datumapis.com/name";
+/// Pause before the runtime is asked again after a failure.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Instances that are known to be gone, at most: those who wait for it have asked by then.
+const MOST_REMOVED: usize = 100_000;
+
+/// What is known of an instance.
+#[derive(Debug, Clone)]
+pub enum Known {
+    /// Nothing yet.
+    Nothing,
+    /// What the runtime reported last.
+    State(Box<InstanceState>),
+    /// The runtime refused it.
+    Refused(Error),
+    /// It is being stopped and removed.
+    Ending,
+    /// Nothing of it is left.
+    Removed,
+}
+
+/// What is known of all instances, by id, which is the uid of the object.
+pub struct Memory {
+    runtime: Arc<dyn Runtime>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    known: BTreeMap<String, Known>,
+    targets: BTreeMap<String, Target>,
+    bell: Option<Bell>,
+    following: Option<JoinHandle<()>>,
+}
+
+impl Memory {
+    /// Nothing is known of a runtime.
+    pub fn new(runtime: Arc<dyn Runtime>) -> Memory {
+        Memory { runtime, inner: Mutex::default() }
+    }
+
+    /// What is known of an instance.
+    pub fn known(&self, id: &str) -> Known {
+        self.lock().known.get(id).cloned().unwrap_or(Known::Nothing)
+    }
+
+    /// Notes where the object of an instance is.
+    pub fn expect(&self, id: &str, target: &Target) {
+        let mut inner = self.lock();
+        if inner.targets.get(id) != Some(target) {
+            inner.targets.insert(id.to_owned(), target.clone());
+        }
+    }
+
+    /// The ids of what may run for an object that is gone.
+    pub fn of(&self, target: &Target) -> Vec<String> {
+        let inner = self.lock();
+        let own = inner.targets.iter().filter(|(_, found)| *found == target).map(|(id, _)| id);
+        let is_left = |id: &&String| !matches!(inner.known.get(*id), Some(Known::Removed | Known::Ending) | None);
+        own.filter(is_left).cloned().collect()
+    }
+
+    /// Follows the runtime from now on: each report has the object planned again.
+    pub fn follow(self: Arc<Self>, bell: Bell) {
+        let following = tokio::spawn(self.clone().report_all());
+        let mut inner = self.lock();
+        inner.bell = Some(bell);
+        if let Some(before) = inner.following.replace(following) {
+            before.abort();
+        }
+    }
+
+    async fn report_all(self: Arc<Self>) {
+        let mut events = self.runtime.events();
+        loop {
+            // Events that were missed, and what ran before, are found by a list.
+            match self.runtime.list().await {
+                Ok(states) => states.into_iter().for_each(|state| self.report(state)),
+                Err(error) => {
+                    tracing::warn!(%error, "the runtime can't be listed");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            }
+            loop {
+                match events.recv().await {
+                    Ok(event) if event.removed => self.note(event.id.as_str(), None),
+                    Ok(event) => match self.runtime.observe(&event.id).await {
+                        Ok(state) => self.report(state),
+                        Err(Error::NotFound { .. }) => self.note(event.id.as_str(), None),
+                        Err(error) => tracing::warn!(%error, "an instance can't be observed"),
+                    },
+                    Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        }
+    }
+
+    /// Makes sure that an instance runs.
+    pub async fn ensure(&self, spec: InstanceSpec, target: &Target) {
+        let id = spec.id.clone();
+        self.expect(id.as_str(), target);
+        match self.runtime.ensure(spec).await {
+            Ok(()) => match self.runtime.observe(&id).await {
+                Ok(state) => self.report(state),
+                Err(error) => self.set(id.as_str(), Known::Refused(error)),
+            },
+            Err(error) => self.set(id.as_str(), Known::Refused(error)),
+        }
+    }
+
+    /// Stops an instance, in the background.
+    pub fn stop(self: Arc<Self>, id: String, target: &Target) {
+        self.expect(&id, target);
+        tokio::spawn(async move {
+            let Some(at) = id_of(&id) else { return };
+            if let Err(error) = self.runtime.stop(&at, GRACE).await {
+                tracing::warn!(%error, "an instance can't be stopped");
+            }
+            match self.runtime.observe(&at).await {
+                Ok(state) => self.report(state),
+                Err(_) => self.note(&id, None),
+            }
+        });
+    }
+
+    /// Stops and removes an instance, in the background.
+    pub fn remove(self: Arc<Self>, id: String, target: &Target) {
+        self.expect(&id, target);
+        if matches!(self.known(&id), Known::Ending) {
+            return;
+        }
+        self.lock().known.insert(id.clone(), Known::Ending);
+        tokio::spawn(async move {
+            let Some(at) = id_of(&id) else { return self.set(&id, Known::Removed) };
+            loop {
+                match self.runtime.stop(&at, GRACE).await {
+                    Ok(()) | Err(Error::NotFound { .. }) => {}
+                    Err(error) => tracing::warn!(%error, "an instance can't be stopped"),
+                }
+                match self.runtime.remove(&at).await {
+                    Ok(()) => return self.set(&id, Known::Removed),
+                    Err(error) => tracing::warn!(%error, "an instance can't be removed"),
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        });
+    }
+
+    fn report(&self, state: InstanceState) {
+        let label = |key: &str| state.labels.get(key).cloned().unwrap_or_default();
+        let id = state.id.as_str().to_owned();
+        let target = Target::new(label(PROJECT), Instance::address(&label(NAMESPACE), &label(NAME)));
+        self.expect(&id, &target);
+        self.note(&id, Some(state));
+    }
+
+    /// Takes in what the runtime says of an instance; nothing if it is not there.
+    fn note(&self, id: &str, state: Option<InstanceState>) {
+        let before = self.known(id);
+        let known = match (before, state) {
+            // Until it is removed, it is ending, whatever is reported.
+            (Known::Ending | Known::Removed, _) => return,
+            (_, Some(state)) => Known::State(Box::new(state)),
+            (_, None) => Known::Nothing,
+        };
+        self.set(id, known);
+    }
+
+    fn set(&self, id: &str, known: Known) {
+        let mut inner = self.lock();
+        let is_same = match (inner.known.get(id), &known) {
+            (Some(Known::State(old)), Known::State(new)) => old == new,
+            (Some(Known::Refused(old)), Known::Refused(new)) => old == new,
+            _ => false,
+        };
+        inner.known.insert(id.to_owned(), known);
+        if inner.known.len() > MOST_REMOVED {
+            inner.known.retain(|_, known| !matches!(known, Known::Removed));
+        }
+        let rung = inner.bell.clone().zip(inner.targets.get(id).cloned()).filter(|_| !is_same);
+        drop(inner);
+        if let Some((bell, target)) = rung {
+            bell(&target);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
