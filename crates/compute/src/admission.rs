@@ -41,7 +41,8 @@ fn labels(workload: &Workload, template: &Path<'_>, errors: &mut Vec<FieldError>
     for (key, value) in &workload.spec.template.metadata.labels {
         let at = labels.key(key);
         if key.starts_with(RESERVED) {
-            errors.push(FieldError::forbidden(&at, format!("labels below {RESERVED} are set by the platform")));
+            errors
+                .push(FieldError::forbidden(&at, format!("labels below {RESERVED} are set by the platform")));
         }
         let faults = krm::names::label_key(key).into_iter().chain(krm::names::label_value(value));
         errors.extend(faults.map(|fault| FieldError::invalid_text(&at, value, fault)));

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use containers::{InstanceId, InstanceSpec, Runtime};
 use krm::Object;
-use krm::kind::Planes;
+use krm::kind::{Planes, QueryContext, Resource};
 use reconcile::context::Context;
 use reconcile::plan::{Action, Plan};
 use reconcile::reconciler::{Bell, DependsOn, Executing, Execution, Outcome, Reconciler, Scope};
@@ -25,13 +25,15 @@ use serde_json::{Value, json};
 
 use self::memory::{Known, Memory};
 use self::status::Report;
+use crate::autoscale::PERIOD;
 use crate::entitlement::{Access, access};
-use crate::kinds::Instance;
-use crate::names::AGENT_FINALIZER;
+use crate::kinds::{Instance, WorkloadDeployment};
+use crate::names::{AGENT_FINALIZER, DEPLOYMENT_NAME};
 
 const ENSURE: &str = "ensure";
 const STOP: &str = "stop";
 const REMOVE: &str = "remove";
+const MEASURE: &str = "measure";
 /// Pause before something that the runtime refused is asked for again.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Time between SIGTERM and SIGKILL.
@@ -42,12 +44,18 @@ pub use status::report;
 /// Runs instances on a runtime.
 pub struct Agent {
     memory: Arc<Memory>,
+    period: Duration,
 }
 
 impl Agent {
     /// An agent on a runtime.
     pub fn new(runtime: Arc<dyn Runtime>) -> Agent {
-        Agent { memory: Arc::new(Memory::new(runtime)) }
+        Agent { memory: Arc::new(Memory::new(runtime)), period: PERIOD }
+    }
+
+    /// The same, but it measures usage this often.
+    pub fn measuring_every(self, period: Duration) -> Agent {
+        Agent { period, ..self }
     }
 }
 
@@ -108,7 +116,15 @@ impl Reconciler for Agent {
                 plan.actions.push(action(REMOVE, json!({ "id": object.uid() })));
                 Report::starting()
             }
-            (None, Known::State(state)) => report(&state),
+            (None, Known::State(state)) => {
+                let mut report = report(&state);
+                if state.ready && is_autoscaled(object, context) {
+                    plan.actions.push(action(MEASURE, json!({ "id": object.uid() })));
+                    plan.again_after(self.period);
+                    report.usage = self.memory.usage(object.uid());
+                }
+                report
+            }
             (None, Known::Ending) => return plan,
             (None, known) => match spec::of(target, object, context) {
                 Err(why) => Report::misconfigured(&why),
@@ -147,8 +163,11 @@ impl Reconciler for Agent {
                 ENSURE => match serde_json::from_value::<InstanceSpec>(action.parameters.clone()) {
                     Ok(spec) => self.memory.ensure(spec, &execution.target).await,
                     // The error may have a value in it.
-                    Err(_) => return Outcome::Failed("the specification of an instance can't be read".to_owned()),
+                    Err(_) => {
+                        return Outcome::Failed("the specification of an instance can't be read".to_owned());
+                    }
                 },
+                MEASURE => self.memory.measure(&id(), self.period / 2).await,
                 STOP => self.memory.clone().stop(id(), &execution.target),
                 _ => self.memory.clone().remove(id(), &execution.target),
             }
@@ -179,6 +198,13 @@ impl Agent {
             }
         }
     }
+}
+
+/// Whether the deployment of an instance is scaled by its usage.
+fn is_autoscaled(instance: &Object, context: &Context<'_>) -> bool {
+    let name = instance.label(DEPLOYMENT_NAME).unwrap_or_default();
+    let deployment = context.here().get(&WorkloadDeployment::address(instance.namespace(), name));
+    deployment.is_some_and(|found| found.at("spec.scaleSettings.maxReplicas").is_some())
 }
 
 /// Actions are not recorded: what came of them is asked of the runtime.

@@ -26,6 +26,10 @@ pub const CLAIMS: &str = "resourceclaims";
 pub const PAYING_FOR: Bucket = Bucket::new("quota.miloapis.com/claims-paying-for");
 /// The bucket of registrations by their type of resource, which `quota` declares.
 pub const REGISTRATIONS: Bucket = Bucket::new("quota.miloapis.com/registrations-by-type");
+/// Label of claims that are made by code: what they say nobody else changes.
+const POLICY: &str = "quota.miloapis.com/claim-creation-policy";
+/// Its value.
+const MADE_BY: &str = "compute.datumapis.com-ordinals";
 /// Annotation of a claim that takes the place of another one and asks for no more.
 const KEEPS: &str = "quota.miloapis.com/keeps-what-was-granted";
 /// The type of resource without which no quota is kept of instances.
@@ -49,7 +53,8 @@ pub fn of_deployment(
     if is_unchanged || deployment.metadata.deletion_timestamp.is_some() {
         return Ok(Vec::new());
     }
-    let Some(requests) = requests(&deployment.spec.template.spec.runtime.resources.instance_type, view) else {
+    let Some(requests) = requests(&deployment.spec.template.spec.runtime.resources.instance_type, view)
+    else {
         return Ok(Vec::new());
     };
     let found = view.bucket(PAYING_FOR, &deployment.metadata.uid);
@@ -79,7 +84,8 @@ pub fn of_deployment(
 /// wanted any more.
 pub fn of_instance(change: &Change<Instance>, view: &mut View<'_>) -> Result<Vec<Effect>, Refusal> {
     let Some(instance) = change.after().or(change.before()) else { return Ok(Vec::new()) };
-    let owner = instance.metadata.owner_references.iter().find(|owner| owner.kind == WorkloadDeployment::KIND);
+    let owner =
+        instance.metadata.owner_references.iter().find(|owner| owner.kind == WorkloadDeployment::KIND);
     let ordinal = instance.metadata.labels.get(INSTANCE_INDEX).and_then(|text| text.parse::<u32>().ok());
     let (Some(owner), Some(ordinal)) = (owner, ordinal) else { return Ok(Vec::new()) };
     match (change.before(), change.after()) {
@@ -148,7 +154,8 @@ fn requests(instance_type: &str, view: &mut View<'_>) -> Option<Value> {
         return None;
     }
     let kept = asked.into_iter().filter(|(kind, _)| !root.bucket(REGISTRATIONS, kind).is_empty());
-    let request = |(kind, amount): (&str, Option<i64>)| Some(json!({"resourceType": kind, "amount": amount?}));
+    let request =
+        |(kind, amount): (&str, Option<i64>)| Some(json!({"resourceType": kind, "amount": amount?}));
     Some(kept.filter_map(request).collect())
 }
 
@@ -168,7 +175,9 @@ fn create(ordinal: &Ordinal, requests: &Value, view: &View<'_>, replaced: Option
             name.push_str("-r");
         }
     }
-    let mut labels = json!({INSTANCE_INDEX: ordinal.ordinal.to_string(), DEPLOYMENT_NAME: ordinal.deployment});
+    let mut labels = json!({
+        POLICY: MADE_BY, INSTANCE_INDEX: ordinal.ordinal.to_string(), DEPLOYMENT_NAME: ordinal.deployment,
+    });
     if let Some(city) = &ordinal.city {
         labels[TOPOLOGY_CITY_CODE] = json!(city);
     }
@@ -209,7 +218,9 @@ pub fn is_granted(claim: &Object) -> bool {
 fn asks_no_more(requests: &Value, than: &Object) -> bool {
     let amount = |all: Option<&Value>, kind: &Value| -> i64 {
         let all = all.and_then(Value::as_array).into_iter().flatten();
-        all.filter(|request| request["resourceType"] == *kind).filter_map(|found| found["amount"].as_i64()).sum()
+        all.filter(|request| request["resourceType"] == *kind)
+            .filter_map(|found| found["amount"].as_i64())
+            .sum()
     };
     let asked = requests.as_array().into_iter().flatten();
     asked.into_iter().all(|request| {

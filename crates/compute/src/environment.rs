@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn variables_come_from_everywhere_and_the_last_one_counts() {
-        let instance = Object::from_value(json!({"metadata": {"name": "api-0", "labels": {"tier": "app"}}})).unwrap();
+        let instance =
+            Object::from_value(json!({"metadata": {"name": "api-0", "labels": {"tier": "app"}}})).unwrap();
         let container = json!({
             "envFrom": [{"configMapRef": {"name": "all"}, "prefix": "X_"}, {"secretRef": {"name": "none", "optional": true}}],
             "env": [
@@ -165,8 +166,12 @@ mod tests {
         let found = resolve(&container, &instance, &lookup).unwrap();
         let text: Vec<String> =
             found.iter().map(|(name, value)| format!("{name}={}", String::from_utf8_lossy(value))).collect();
-        assert_eq!(text, ["HOST=api-0", "URL=http://api-0:80/$(UNKNOWN)?$", "TIER=app", "X_a=mine", "KEY=secret"]);
-        let missing = json!({"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "db", "key": "none"}}}]});
+        assert_eq!(
+            text,
+            ["HOST=api-0", "URL=http://api-0:80/$(UNKNOWN)?$", "TIER=app", "X_a=mine", "KEY=secret"]
+        );
+        let missing =
+            json!({"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "db", "key": "none"}}}]});
         assert_eq!(resolve(&missing, &instance, &lookup).unwrap_err(), "Secret \"db\" has no key \"none\"");
     }
 }

@@ -2,6 +2,7 @@
 
 mod admission;
 pub mod agent;
+pub mod autoscale;
 pub mod catalog;
 pub mod claims;
 pub mod conditions;

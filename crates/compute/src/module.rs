@@ -27,7 +27,7 @@ impl reconcile::module::Module for Module {
         vec![
             Arc::new(CatalogController),
             Arc::new(WorkloadController),
-            Arc::new(DeploymentController),
+            Arc::new(DeploymentController::default()),
             Arc::new(InstanceController),
         ]
     }

@@ -46,11 +46,17 @@ pub fn places(bindings: &[Arc<Object>]) -> Vec<Place> {
 }
 
 fn place(binding: &Object) -> Option<Place> {
-    let topology: BTreeMap<String, String> = serde_json::from_value(binding.at("spec.topology")?.clone()).ok()?;
+    let topology: BTreeMap<String, String> =
+        serde_json::from_value(binding.at("spec.topology")?.clone()).ok()?;
     let services = binding.at("status.services").and_then(Value::as_array);
-    let has_compute = services.is_none_or(|all| all.is_empty() || all.iter().any(|name| name == crate::SERVICE));
+    let has_compute =
+        services.is_none_or(|all| all.is_empty() || all.iter().any(|name| name == crate::SERVICE));
     let city = topology.get(TOPOLOGY_CITY_CODE)?.clone();
-    (has_compute && !binding.is_deleting()).then(|| Place { location: binding.name().to_owned(), city, topology })
+    (has_compute && !binding.is_deleting()).then(|| Place {
+        location: binding.name().to_owned(),
+        city,
+        topology,
+    })
 }
 
 /// The cities of places, each once.

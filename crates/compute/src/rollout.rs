@@ -31,12 +31,9 @@ pub fn describe(before: Option<&Object>, after: &Object) -> String {
     if old["template"] != new["template"] && changes.iter().all(|change| !change.starts_with("image")) {
         changes.push(of_template(&old["template"], &new["template"]));
     }
-    for (field, label) in [
-        ("paused", "paused"),
-        ("surge", "surge"),
-        ("canary", "canary"),
-        ("autoRollback", "auto rollback"),
-    ] {
+    for (field, label) in
+        [("paused", "paused"), ("surge", "surge"), ("canary", "canary"), ("autoRollback", "auto rollback")]
+    {
         let (was, is) = (&old["rollout"][field], &new["rollout"][field]);
         if was != is {
             changes.push(format!("{label}: {} → {}", shown(was), shown(is)));
@@ -55,7 +52,8 @@ pub fn describe(before: Option<&Object>, after: &Object) -> String {
 fn placements(old: &Value, new: &Value, changes: &mut Vec<String>) {
     let by_name = |spec: &Value| -> BTreeMap<String, Value> {
         let all = list(&spec["placements"]);
-        all.filter_map(|placement| Some((placement["name"].as_str()?.to_owned(), placement.clone()))).collect()
+        all.filter_map(|placement| Some((placement["name"].as_str()?.to_owned(), placement.clone())))
+            .collect()
     };
     let (was, is) = (by_name(old), by_name(new));
     let several = is.len() > 1;
@@ -75,7 +73,9 @@ fn placements(old: &Value, new: &Value, changes: &mut Vec<String>) {
             changes.push(format!("{of}{} → {}", places(before), places(placement)));
         }
     }
-    changes.extend(was.keys().filter(|name| !is.contains_key(*name)).map(|name| format!("- removed placement {name:?}")));
+    changes.extend(
+        was.keys().filter(|name| !is.contains_key(*name)).map(|name| format!("- removed placement {name:?}")),
+    );
 }
 
 /// Where a placement is, in words.
@@ -101,9 +101,11 @@ fn of_template(old: &Value, new: &Value) -> String {
     before["metadata"]["annotations"] = annotations(old);
     if same == before {
         let (old, new) = (annotations(old), annotations(new));
-        let restarted = new.as_object().into_iter().flatten().find(|(key, value)| {
-            key.starts_with(RESTARTED_AT) && old.get(key.as_str()) != Some(value)
-        });
+        let restarted = new
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find(|(key, value)| key.starts_with(RESTARTED_AT) && old.get(key.as_str()) != Some(value));
         if let Some((key, _)) = restarted {
             let city = key.strip_prefix(RESTARTED_AT).and_then(|rest| rest.strip_prefix('.'));
             return city.map_or("restart".to_owned(), |city| format!("restart in {city}"));
@@ -181,7 +183,10 @@ mod tests {
         assert_eq!(describe(Some(&first), &moved), "cities=[DFW] → cities=[DFW, IAD]");
         assert_eq!(describe(Some(&first), &first), "no changes");
         let mut restarted = first.clone();
-        restarted.set_at("spec.template.metadata", json!({"annotations": {"compute.datumapis.com/restartedAt.DFW": "now"}}));
+        restarted.set_at(
+            "spec.template.metadata",
+            json!({"annotations": {"compute.datumapis.com/restartedAt.DFW": "now"}}),
+        );
         assert_eq!(describe(Some(&first), &restarted), "restart in DFW");
     }
 }

@@ -63,7 +63,11 @@ pub fn instance(conditions: &[Value]) -> InstanceText {
                 );
             }
             ("Unknown", "PendingEvaluation") => {
-                return InstanceText::new("Pending (quota evaluation)", "Pending — quota evaluation", quota.message);
+                return InstanceText::new(
+                    "Pending (quota evaluation)",
+                    "Pending — quota evaluation",
+                    quota.message,
+                );
             }
             _ => {}
         }
@@ -80,7 +84,8 @@ pub fn instance(conditions: &[Value]) -> InstanceText {
         }
     }
     let programmed = condition("Programmed").filter(|found| !found.is_true());
-    if programmed.is_some_and(|found| matches!(found.reason, "PendingProgramming" | "ProgrammingInProgress")) {
+    if programmed.is_some_and(|found| matches!(found.reason, "PendingProgramming" | "ProgrammingInProgress"))
+    {
         return InstanceText::new("Starting", "Starting", "");
     }
     match ready.filter(|ready| !ready.reason.is_empty()) {
@@ -121,7 +126,9 @@ impl Health {
 /// The health of a workload, by its status, with a sentence.
 pub fn health(status: &Value) -> (Health, String) {
     let conditions = status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(available) = find(conditions, "Available") else { return (Health::Unknown, "Unknown".to_owned()) };
+    let Some(available) = find(conditions, "Available") else {
+        return (Health::Unknown, "Unknown".to_owned());
+    };
     let number = |field: &str| status[field].as_i64().unwrap_or(0);
     let missing = number("desiredReplicas") - number("readyReplicas");
     match (available.is_true(), missing) {

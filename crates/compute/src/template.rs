@@ -105,9 +105,8 @@ mod tests {
             "compute.datumapis.com/restartedAt.DFW": "2026-06-05T10:00:00Z",
             "compute.datumapis.com/restartedAt.IAD": "2026-06-03T10:00:00Z",
         }}, "spec": {}});
-        let restarted = |city: &str| {
-            in_city(&template, city)["metadata"]["annotations"].as_object().unwrap().clone()
-        };
+        let restarted =
+            |city: &str| in_city(&template, city)["metadata"]["annotations"].as_object().unwrap().clone();
         assert_eq!(restarted("DFW").len(), 1);
         assert_eq!(restarted("DFW")[RESTARTED_AT], "2026-06-05T10:00:00Z");
         assert_eq!(restarted("IAD")[RESTARTED_AT], "2026-06-04T10:00:00Z", "the later one counts");

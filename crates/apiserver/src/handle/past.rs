@@ -108,7 +108,9 @@ pub fn target(body: &Value) -> Result<Target, Status> {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_i64() {
             Some(number) if number > 0 => Some(number),
-            _ => return Err(Status::bad_request(format!("toGeneration: {value} must be a positive integer"))),
+            _ => {
+                return Err(Status::bad_request(format!("toGeneration: {value} must be a positive integer")));
+            }
         },
     };
     match (text(body, "toRevision")?, steps, generation) {

@@ -55,7 +55,9 @@ pub async fn answer(call: &Call, accept: &Accept, query: &Query) -> Result<Answe
     }
     let whole = match accept.form {
         Form::Table => table(call, accept, &revisions, &items),
-        _ => json!({ "apiVersion": API_VERSION, "kind": "RolloutRevisionList", "metadata": {}, "items": items }),
+        _ => {
+            json!({ "apiVersion": API_VERSION, "kind": "RolloutRevisionList", "metadata": {}, "items": items })
+        }
     };
     Ok(answer::object::value(accept, 200, &whole))
 }

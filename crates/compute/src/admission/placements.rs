@@ -13,12 +13,7 @@ use crate::places::{self, Place};
 const MOST_REPLICAS: i32 = 1000;
 
 /// Checks the placements of a workload.
-pub fn check(
-    workload: &Workload,
-    before: Option<&Workload>,
-    places: &[Place],
-    errors: &mut Vec<FieldError>,
-) {
+pub fn check(workload: &Workload, before: Option<&Workload>, places: &[Place], errors: &mut Vec<FieldError>) {
     let spec = Path::of("spec");
     let all = spec.field("placements");
     let placements = &workload.spec.placements;
@@ -144,7 +139,8 @@ fn scaling_metric(metric: &Metric, at: &Path<'_>, errors: &mut Vec<FieldError>) 
     }
     let at_target = at_resource.field("target");
     let target = &resource.target;
-    let given = [target.value.is_some(), target.average_value.is_some(), target.average_utilization.is_some()];
+    let given =
+        [target.value.is_some(), target.average_value.is_some(), target.average_utilization.is_some()];
     match given.into_iter().filter(|is_given| *is_given).count() {
         0 => errors.push(FieldError::required(&at_target, "must specify a target value")),
         1 => {}

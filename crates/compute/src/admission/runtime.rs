@@ -136,8 +136,11 @@ fn environment(container: &Container, at: &Path<'_>, errors: &mut Vec<FieldError
         if value.as_ref().is_some_and(|value| !value.is_empty()) {
             errors.push(FieldError::forbidden(&at_source, "may not be set together with value"));
         }
-        let given =
-            [source.secret_key_ref.is_some(), source.config_map_key_ref.is_some(), source.field_ref.is_some()];
+        let given = [
+            source.secret_key_ref.is_some(),
+            source.config_map_key_ref.is_some(),
+            source.field_ref.is_some(),
+        ];
         if given.into_iter().filter(|is_given| *is_given).count() != 1 {
             let why = "must specify one of secretKeyRef, configMapKeyRef and fieldRef";
             errors.push(FieldError::required(&at_source, why));
@@ -147,7 +150,11 @@ fn environment(container: &Container, at: &Path<'_>, errors: &mut Vec<FieldError
         {
             let at = at_source.field("fieldRef");
             let allowed = crate::environment::FIELDS;
-            errors.push(FieldError::not_supported(&at.field("fieldPath"), &json!(field.field_path), &allowed));
+            errors.push(FieldError::not_supported(
+                &at.field("fieldPath"),
+                &json!(field.field_path),
+                &allowed,
+            ));
         }
     }
     let all = at.field("envFrom");
@@ -156,7 +163,8 @@ fn environment(container: &Container, at: &Path<'_>, errors: &mut Vec<FieldError
         if config_map_ref.is_some() == secret_ref.is_some() {
             errors.push(FieldError::required(&at, "must specify one of configMapRef and secretRef"));
         }
-        if let Some(prefix) = prefix.as_deref().filter(|prefix| !prefix.is_empty() && !is_identifier(prefix)) {
+        if let Some(prefix) = prefix.as_deref().filter(|prefix| !prefix.is_empty() && !is_identifier(prefix))
+        {
             let why = "must be a C identifier: letters, digits and '_', not beginning with a digit";
             errors.push(FieldError::invalid_text(&at.field("prefix"), prefix, why));
         }
@@ -283,7 +291,8 @@ mod tests {
 
     #[test]
     fn a_key_names_its_type_twice() {
-        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a@example.com";
+        let key =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a@example.com";
         assert!(is_ssh_key(key));
         assert!(!is_ssh_key(&key.replacen("ssh-ed25519", "ssh-rsa", 1)));
         assert!(!is_ssh_key("ssh-ed25519 not-base64!"));

@@ -34,9 +34,9 @@ pub fn check(workload: &Workload, at: &Path<'_>, errors: &mut Vec<FieldError>) {
         if let Some(disk) = &volume.disk {
             let others = spec.volumes[..index].iter().enumerate();
             let name = device_name(volume, index);
-            let is_taken = others.into_iter().any(|(index, other)| {
-                other.disk.is_some() && device_name(other, index) == name
-            });
+            let is_taken = others
+                .into_iter()
+                .any(|(index, other)| other.disk.is_some() && device_name(other, index) == name);
             let at_disk = at.field("disk");
             if is_taken {
                 errors.push(FieldError::duplicate(&at_disk.field("deviceName"), &json!(name)));
@@ -49,7 +49,13 @@ pub fn check(workload: &Workload, at: &Path<'_>, errors: &mut Vec<FieldError>) {
         }
         if let Some(source) = &volume.secret {
             let at = at.field("secret");
-            files((&source.secret_name, "secretName"), source.default_mode, !source.items.is_empty(), &at, errors);
+            files(
+                (&source.secret_name, "secretName"),
+                source.default_mode,
+                !source.items.is_empty(),
+                &at,
+                errors,
+            );
         }
     }
 }
@@ -117,7 +123,11 @@ fn disk(disk: &Disk, at: &Path<'_>, errors: &mut Vec<FieldError>) {
         }
         if let Some(files) = found.filesystem.as_ref().filter(|files| files.filesystem_type != "ext4") {
             let at = populator.field("filesystem");
-            errors.push(FieldError::not_supported(&at.field("type"), &json!(files.filesystem_type), &["ext4"]));
+            errors.push(FieldError::not_supported(
+                &at.field("type"),
+                &json!(files.filesystem_type),
+                &["ext4"],
+            ));
         }
     }
     let resources = at.field("resources");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use containers::{Error, InstanceSpec, InstanceState, Runtime};
 use krm::kind::Resource;
@@ -50,8 +50,17 @@ pub struct Memory {
 struct Inner {
     known: BTreeMap<String, Known>,
     targets: BTreeMap<String, Target>,
+    usage: BTreeMap<String, Measured>,
     bell: Option<Bell>,
     following: Option<JoinHandle<()>>,
+}
+
+/// What an instance uses: CPU time at a moment, and the rate since the moment before.
+#[derive(Clone)]
+struct Measured {
+    cpu_time: Duration,
+    at: SystemTime,
+    rate: Option<(i64, SystemTime)>,
 }
 
 impl Memory {
@@ -77,7 +86,8 @@ impl Memory {
     pub fn of(&self, target: &Target) -> Vec<String> {
         let inner = self.lock();
         let own = inner.targets.iter().filter(|(_, found)| *found == target).map(|(id, _)| id);
-        let is_left = |id: &&String| !matches!(inner.known.get(*id), Some(Known::Removed | Known::Ending) | None);
+        let is_left =
+            |id: &&String| !matches!(inner.known.get(*id), Some(Known::Removed | Known::Ending) | None);
         own.filter(is_left).cloned().collect()
     }
 
@@ -129,6 +139,30 @@ impl Memory {
             },
             Err(error) => self.set(id.as_str(), Known::Refused(error)),
         }
+    }
+
+    /// What an instance uses, in thousandths of a core, and when it was measured.
+    pub fn usage(&self, id: &str) -> Option<(i64, SystemTime)> {
+        self.lock().usage.get(id)?.rate
+    }
+
+    /// Measures an instance, unless that was done a moment ago.
+    #[expect(clippy::cast_possible_truncation, reason = "thousandths of a core")]
+    pub async fn measure(&self, id: &str, pause: Duration) {
+        let Some(at) = id_of(id) else { return };
+        let now = SystemTime::now();
+        let before = self.lock().usage.get(id).cloned();
+        let passed = before.as_ref().map(|before| now.duration_since(before.at).unwrap_or_default());
+        if passed.is_some_and(|passed| passed < pause) {
+            return;
+        }
+        let Ok(usage) = self.runtime.usage(&at).await else { return };
+        let rate = before.zip(passed).map(|(before, passed)| {
+            // After a restart of a container, time begins anew.
+            let used = usage.cpu_time.saturating_sub(before.cpu_time);
+            ((used.as_secs_f64() / passed.as_secs_f64().max(0.001) * 1000.0).round() as i64, now)
+        });
+        self.lock().usage.insert(id.to_owned(), Measured { cpu_time: usage.cpu_time, at: now, rate });
     }
 
     /// Stops an instance, in the background.
@@ -196,6 +230,9 @@ impl Memory {
             (Some(Known::Refused(old)), Known::Refused(new)) => old == new,
             _ => false,
         };
+        if matches!(known, Known::Removed) {
+            inner.usage.remove(id);
+        }
         inner.known.insert(id.to_owned(), known);
         if inner.known.len() > MOST_REMOVED {
             inner.known.retain(|_, known| !matches!(known, Known::Removed));

@@ -10,7 +10,8 @@ const KEY: &str = ".dockerconfigjson";
 /// The credentials in a Secret. One that can't be read is an error without its contents.
 pub fn credentials(secret: &str, data: &Data) -> Result<Vec<Credentials>, String> {
     let unreadable = || format!("Secret {secret:?} has no credentials of registries at the key {KEY:?}");
-    let config: Value = serde_json::from_slice(data.get(KEY).ok_or_else(unreadable)?).map_err(|_| unreadable())?;
+    let config: Value =
+        serde_json::from_slice(data.get(KEY).ok_or_else(unreadable)?).map_err(|_| unreadable())?;
     let auths = config["auths"].as_object().ok_or_else(unreadable)?;
     auths.iter().map(|(registry, login)| credential(registry, login).ok_or_else(unreadable)).collect()
 }
@@ -52,6 +53,9 @@ mod tests {
         assert_eq!((username.as_str(), password.reveal()), ("alice", b"secret".as_slice()));
         assert!(!format!("{found:?}").contains("secret"));
         let wrong = credentials("pull", &Data::from([(KEY.to_owned(), b"secret".to_vec())])).unwrap_err();
-        assert!(!wrong.contains("secret\"}") && wrong.starts_with("Secret \"pull\" has no credentials"), "{wrong}");
+        assert!(
+            !wrong.contains("secret\"}") && wrong.starts_with("Secret \"pull\" has no credentials"),
+            "{wrong}"
+        );
     }
 }

@@ -89,7 +89,9 @@ fn limits(spec: &Value, context: &Context<'_>) -> Limits {
     let size = catalog::size_in(name, entry.as_deref());
     Limits {
         cpu_millis: size.and_then(|size| u64::try_from(size.millicores).ok()),
-        memory_bytes: size.and_then(|size| u64::try_from(size.mebibytes).ok()).map(|mebibytes| mebibytes << 20),
+        memory_bytes: size
+            .and_then(|size| u64::try_from(size.mebibytes).ok())
+            .map(|mebibytes| mebibytes << 20),
         pids: None,
     }
 }
@@ -150,11 +152,11 @@ fn container(
     made.command = texts("command");
     made.args = texts("args");
     let variables = environment::resolve(container, instance, lookup)?;
-    made.env = variables
-        .into_iter()
-        .map(|(name, value)| EnvVar { name, value: Sensitive::from(value) })
-        .collect();
-    for port in list(&container["ports"]).filter(|port| port["protocol"].as_str().is_none_or(|it| it == "TCP")) {
+    made.env =
+        variables.into_iter().map(|(name, value)| EnvVar { name, value: Sensitive::from(value) }).collect();
+    for port in
+        list(&container["ports"]).filter(|port| port["protocol"].as_str().is_none_or(|it| it == "TCP"))
+    {
         let number = port["port"].as_u64().and_then(|port| u16::try_from(port).ok());
         let name = port["name"].as_str().unwrap_or_default().to_owned();
         made.ports.extend(number.map(|port| Port { name, port, publish: None }));

@@ -23,6 +23,8 @@ pub struct Report {
     restarts: u32,
     started_at: Option<String>,
     last_lines: Vec<String>,
+    /// CPU that it uses, in thousandths of a core, and when that was measured.
+    pub usage: Option<(i64, SystemTime)>,
 }
 
 /// What an instance in this state reports.
@@ -42,6 +44,7 @@ pub fn report(state: &InstanceState) -> Report {
         restarts: state.containers.iter().map(|container| container.restarts).max().unwrap_or(0),
         started_at: since.max().map(|since| moment(since).to_string()),
         last_lines: lines.max_by_key(|exit| exit.at).map(|exit| exit.last_lines.clone()).unwrap_or_default(),
+        usage: None,
     }
 }
 
@@ -130,6 +133,7 @@ impl Report {
             restarts: 0,
             started_at: None,
             last_lines: Vec::new(),
+            usage: None,
         }
     }
 
@@ -181,11 +185,14 @@ impl Report {
             let lines: Vec<Value> = self.last_lines.iter().take(50).map(|line| json!(line)).collect();
             status["lastLines"] = json!(lines);
         }
+        if let Some((millicores, at)) = self.usage {
+            status["usage"] = json!({"cpuMillicores": millicores, "sampledAt": moment(at).to_micros()});
+        }
         instance.set("status", Some(status));
     }
 }
 
 fn moment(time: SystemTime) -> Moment {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: 0 }
+    Moment { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
 }

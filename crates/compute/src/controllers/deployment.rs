@@ -20,19 +20,31 @@ use self::ordered::{Slot, Steps, Wanted};
 use self::rollup::Observed;
 use super::network::{Attached, Networks};
 use super::{owner_reference, text};
+use crate::autoscale::{Autoscaled, PERIOD};
+use crate::catalog;
 use crate::conditions;
 use crate::hash::template_hash;
 use crate::kinds::instance::OF_DEPLOYMENT;
-use crate::kinds::{Instance, WorkloadDeployment};
+use crate::kinds::{Instance, InstanceType, WorkloadDeployment};
 use crate::names::{
     CITY_CODE, DATA_GATE, DEPLOYMENT_NAME, DEPLOYMENT_UID, FINALIZER, INSTANCE_INDEX, LOCATION, NETWORK_GATE,
-    PLACEMENT_NAME, QUOTA_GATE, SERVICE_NAME, TOPOLOGY_CITY_CODE, WORKLOAD_NAME, WORKLOAD_UID, instance_name,
+    PLACEMENT_NAME, QUOTA_GATE, SERVICE_NAME, TOPOLOGY_CITY_CODE, WORKLOAD_NAME, WORKLOAD_UID,
+    canonical_instance_type, instance_name,
 };
 use crate::places::{self, Place};
 use crate::template::{networks, required_data};
 
 /// Reconciles the instances of deployments.
-pub struct DeploymentController;
+pub struct DeploymentController {
+    /// How often autoscaling looks at usage.
+    pub period: Duration,
+}
+
+impl Default for DeploymentController {
+    fn default() -> Self {
+        DeploymentController { period: PERIOD }
+    }
+}
 
 impl Reconciler for DeploymentController {
     fn name(&self) -> &'static str {
@@ -91,7 +103,23 @@ impl Reconciler for DeploymentController {
             networks: &networks,
             refused: refused.as_deref(),
         };
-        let status = observed.status(object, steps.started, &context.now().to_string());
+        let mut status = observed.status(object, steps.started, &context.now().to_string());
+        if deployment.spec.scale_settings.max_replicas.is_some() {
+            let scaled = Autoscaled {
+                deployment: object,
+                settings: &deployment.spec.scale_settings,
+                instances: &instances,
+                size: size(&deployment, context),
+                desired: here.wanted.desired,
+                period: self.period,
+                now: context.now(),
+            };
+            if let Some((replicas, found)) = scaled.look() {
+                status["autoscaling"] = found;
+                new.set_at("spec.replicas", replicas.into());
+            }
+            plan.again_after(self.period);
+        }
         new.set("status", Some(status));
         plan.change(&target.plane, object, new);
         if let Networks::Provisioning(what) = &networks {
@@ -112,7 +140,11 @@ struct Deployment<'a> {
 }
 
 impl<'a> Deployment<'a> {
-    fn new(object: &'a Arc<Object>, deployment: &WorkloadDeployment, context: &Context<'_>) -> Deployment<'a> {
+    fn new(
+        object: &'a Arc<Object>,
+        deployment: &WorkloadDeployment,
+        context: &Context<'_>,
+    ) -> Deployment<'a> {
         let template = object.at("spec.template").cloned().unwrap_or_default();
         let rollout = deployment.spec.rollout.clone().unwrap_or_default();
         let places = places::places(&context.here().bucket(places::AVAILABLE, places::ALL));
@@ -139,7 +171,8 @@ impl<'a> Deployment<'a> {
         let slots: Vec<Slot> = instances.iter().map(|instance| slot(instance)).collect();
         let mut steps = ordered::steps(&slots, &self.wanted);
         if self.place.is_none() {
-            let is_excess = |index: &usize| slots[*index].ordinal.is_none_or(|ordinal| ordinal >= self.wanted.desired);
+            let is_excess =
+                |index: &usize| slots[*index].ordinal.is_none_or(|ordinal| ordinal >= self.wanted.desired);
             steps.create.clear();
             steps.delete.retain(is_excess);
             steps.started = self.wanted.started;
@@ -209,6 +242,13 @@ impl<'a> Deployment<'a> {
     }
 }
 
+/// What an instance of a deployment has.
+fn size(deployment: &WorkloadDeployment, context: &Context<'_>) -> Option<catalog::Size> {
+    let name = &deployment.spec.template.spec.runtime.resources.instance_type;
+    let entry = context.root().get(&InstanceType::address("", &canonical_instance_type(name)));
+    catalog::size_in(name, entry.as_deref())
+}
+
 /// A deployment that is deleted stops all its instances, and goes once they are gone.
 fn end(target: &Target, object: &Arc<Object>, instances: &[Arc<Object>]) -> Plan {
     let mut plan = Plan::nothing();
@@ -234,8 +274,11 @@ fn delete(plane: &str, instance: &Object) -> Write {
 
 /// An instance as the decision about it sees it.
 fn slot(instance: &Object) -> Slot {
+    // A new one may have its quota, and nobody has looked yet: only one that was denied does not hold up others.
     let gates = instance.at("spec.controller.schedulingGates").and_then(Value::as_array);
-    let waits_for_quota = gates.into_iter().flatten().any(|gate| gate["name"] == QUOTA_GATE);
+    let is_gated = gates.into_iter().flatten().any(|gate| gate["name"] == QUOTA_GATE);
+    let quota = conditions::find(conditions::of(instance), "QuotaGranted");
+    let waits_for_quota = is_gated && quota.is_some_and(|quota| quota.status == "False");
     Slot {
         ordinal: instance.label(INSTANCE_INDEX).and_then(|text| text.parse().ok()),
         hash: text(instance, "spec.controller.templateHash").to_owned(),

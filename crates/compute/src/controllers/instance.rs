@@ -119,7 +119,9 @@ fn quota(object: &Object, context: &Context<'_>) -> Told {
     };
     match (granted.is_true(), granted.reason) {
         (true, _) => Told::yes(kind, "QuotaAvailable", granted.message),
-        (false, "PendingEvaluation") => Told::unknown(kind, "QuotaNoBudget", "No quota was granted to the project"),
+        (false, "PendingEvaluation") => {
+            Told::unknown(kind, "QuotaNoBudget", "No quota was granted to the project")
+        }
         (false, "ValidationFailed") => Told::no(kind, "ValidationFailed", granted.message),
         (false, _) => Told::no(kind, "QuotaExceeded", denied(claim, granted.message)),
     }
@@ -175,7 +177,8 @@ fn network(object: &Object, context: &Context<'_>) -> Networks {
         networks: object.get("spec").map(networks).unwrap_or_default(),
     };
     // Once it is attached, what happens to the network is for the agent to tell.
-    if !gates(object).iter().any(|gate| gate == NETWORK_GATE) || text(object, "spec.location.name").is_empty() {
+    if !gates(object).iter().any(|gate| gate == NETWORK_GATE) || text(object, "spec.location.name").is_empty()
+    {
         return Networks::Ready;
     }
     attached.state(context)

@@ -67,7 +67,8 @@ impl Attached<'_> {
                 Some(ready) if ready.reason == FAILED => return Networks::Failed(ready.message.to_owned()),
                 _ => return Networks::Provisioning("Network is being provisioned".to_owned()),
             }
-            let ready = self.claim_of(&binding, context).is_some_and(|claim| conditions::holds(&claim, "Ready"));
+            let ready =
+                self.claim_of(&binding, context).is_some_and(|claim| conditions::holds(&claim, "Ready"));
             if !ready {
                 return Networks::Provisioning("Network is being provisioned".to_owned());
             }
@@ -105,7 +106,8 @@ impl Attached<'_> {
                 // Every deployment that uses it keeps it.
                 Some(claim) if !claim.owners().any(|owner| owner.uid == deployment.uid()) => {
                     let mut shared = Object::clone(&claim);
-                    let mut owners = claim.meta("ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
+                    let mut owners =
+                        claim.meta("ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
                     // Several own it, so none of them manages it alone.
                     owners.iter_mut().for_each(|owner| owner["controller"] = false.into());
                     let mut own = owner_reference(deployment);
@@ -133,7 +135,8 @@ impl Attached<'_> {
     fn claim_of(&self, binding: &Object, context: &Context<'_>) -> Option<Arc<Object>> {
         let here = context.here();
         let name = context_of(binding)?;
-        let ready = here.get(&self.at(CONTEXTS, name)).is_some_and(|found| conditions::holds(&found, "Ready"));
+        let ready =
+            here.get(&self.at(CONTEXTS, name)).is_some_and(|found| conditions::holds(&found, "Ready"));
         let claims = here.having(NETWORKING_GROUP, SUBNET_CLAIMS, "spec.networkContext.name", name);
         let mut fitting = claims.into_iter().filter(|claim| {
             claim.namespace() == self.namespace

@@ -80,7 +80,9 @@ impl Reconciler for WorkloadController {
         let deployments = Deployments { object, workload: &workload, places: &places, existing: &existing };
         match &access {
             Access::Revoked(why) => {
-                existing.iter().for_each(|deployment| plan.independent.push(delete(&target.plane, deployment)));
+                existing
+                    .iter()
+                    .for_each(|deployment| plan.independent.push(delete(&target.plane, deployment)));
                 rollup.blocked = Some(Told::no("Available", "ServiceRevoked", why.clone()));
             }
             _ => {
@@ -113,7 +115,8 @@ impl Reconciler for WorkloadController {
 
 /// Brings the last template back that all instances were ready with, if the workload asks for that.
 fn roll_back(target: &Target, workload: &Workload, new: &mut Object, plan: &mut Plan) {
-    let is_asked = workload.spec.rollout.as_ref().is_some_and(|rollout| rollout.auto_rollback && !rollout.paused);
+    let is_asked =
+        workload.spec.rollout.as_ref().is_some_and(|rollout| rollout.auto_rollback && !rollout.paused);
     let Some(stable) = new.at("status.stableTemplate").cloned().filter(|_| is_asked) else { return };
     let template = new.at("spec.template").cloned().unwrap_or_default();
     if template_hash(&stable) == template_hash(&template) {
@@ -121,7 +124,8 @@ fn roll_back(target: &Target, workload: &Workload, new: &mut Object, plan: &mut 
     }
     let message = new.at("status.rollout.message").and_then(Value::as_str).unwrap_or_default();
     let note = format!("The rollout failed, and the last template that worked was brought back: {message}");
-    let event = Event { is_warning: true, reason: "RolledBack".to_owned(), note, annotations: Default::default() };
+    let event =
+        Event { is_warning: true, reason: "RolledBack".to_owned(), note, annotations: Default::default() };
     plan.write(Write::Event(target.clone(), event));
     new.set_at("spec.template", stable);
 }

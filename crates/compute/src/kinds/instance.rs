@@ -95,10 +95,27 @@ pub struct InstanceStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub started_at: Option<String>,
+    /// What the instance uses, if its deployment is scaled by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<InstanceUsage>,
     /// Last lines that a container wrote before it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50))]
     pub last_lines: Vec<String>,
+}
+
+/// What an instance uses.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceUsage {
+    /// CPU in thousandths of a core, on average since the sample before.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub cpu_millicores: i64,
+    /// When it was measured.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub sampled_at: String,
 }
 
 /// Addresses of an interface.

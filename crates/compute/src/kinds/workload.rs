@@ -1,9 +1,7 @@
 //! Workload: containers or virtual machines that run in cities.
 
 use krm::condition::Condition;
-use krm::kind::{
-    Declaration, Metadata, Missing, OnDelete, Planes, Reference, Resource, Rollout, Sentence,
-};
+use krm::kind::{Declaration, Metadata, Missing, OnDelete, Planes, Reference, Resource, Rollout, Sentence};
 use krm::names::name_is_dns_label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -248,7 +246,10 @@ impl Resource for Workload {
                     when: "$.template != before.spec.template",
                     says: "rolled out a new version of @",
                 },
-                Sentence { when: "$.placements != before.spec.placements", says: "changed the placements of @" },
+                Sentence {
+                    when: "$.placements != before.spec.placements",
+                    says: "changed the placements of @",
+                },
             ])
     }
 }

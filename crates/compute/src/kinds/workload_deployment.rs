@@ -141,10 +141,14 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AutoscalingStatus {
-    /// Instances that the last sample recommends.
+    /// When usage was last looked at.
     #[serde(default)]
-    #[schemars(range(min = 0))]
-    pub recommended: i32,
+    #[schemars(length(max = 64))]
+    pub sampled_at: String,
+    /// Instances that the last samples recommend, the newest first.
+    #[serde(default)]
+    #[schemars(length(max = 8))]
+    pub recommended: Vec<u32>,
     /// Why the number is as it is, for people.
     #[serde(default)]
     #[schemars(length(max = 1024))]
@@ -187,7 +191,8 @@ impl WorkloadDeployment {
     pub fn desired(&self) -> u32 {
         let settings = &self.spec.scale_settings;
         let most = settings.max_replicas.unwrap_or(settings.min_replicas).max(settings.min_replicas);
-        let wanted = self.spec.replicas.unwrap_or(settings.min_replicas).clamp(settings.min_replicas.min(most), most);
+        let wanted =
+            self.spec.replicas.unwrap_or(settings.min_replicas).clamp(settings.min_replicas.min(most), most);
         u32::try_from(wanted).unwrap_or(0)
     }
 }

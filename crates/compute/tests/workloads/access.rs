@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::place::{Place, SERVICES, condition, inside, message, object, of, COMPUTE, workload};
+use super::place::{COMPUTE, Place, SERVICES, condition, inside, message, object, of, workload};
 use super::server::until;
 
 #[tokio::test]
@@ -12,7 +12,11 @@ async fn a_revocation_stops_everything_and_says_so() {
         "owner": {"producerProjectRef": {"name": "provider"}}});
     let services = format!("/apis/{SERVICES}/services");
     place.make(&services, &object(SERVICES, "Service", "compute", spec)).await;
-    let refused = place.client.post(&of(COMPUTE, "workloads"), &workload("api", "ghcr.io/acme/api:1", &["DFW"], 2)).await.unwrap();
+    let refused = place
+        .client
+        .post(&of(COMPUTE, "workloads"), &workload("api", "ghcr.io/acme/api:1", &["DFW"], 2))
+        .await
+        .unwrap();
     assert_eq!(refused.code, 403);
     assert!(refused.text().contains("Compute is not enabled for project"), "{}", refused.text());
     let entitlements = inside(&format!("/apis/{SERVICES}/serviceentitlements"));
@@ -24,8 +28,10 @@ async fn a_revocation_stops_everything_and_says_so() {
     place.until_phase("api", "Done").await;
     // Without the entitlement, everything is stopped at once; the workload stays, and says why.
     assert_eq!(place.client.delete(&path).await.unwrap().code, 200);
-    until("nothing runs any more", || async { place.runtime.running().is_empty() && place.instances().await.is_empty() })
-        .await;
+    until("nothing runs any more", || async {
+        place.runtime.running().is_empty() && place.instances().await.is_empty()
+    })
+    .await;
     until("the workload says so", || async {
         condition(&place.workload("api").await, "Available") == "False:ServiceRevoked"
     })

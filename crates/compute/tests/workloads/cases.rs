@@ -11,7 +11,11 @@ fn documents(name: &str) -> Option<Vec<(String, Value)>> {
     let text = std::fs::read_to_string(folder.join(name)).unwrap();
     let documents = text.split("\n---").filter(|document| document.contains("apiVersion:"));
     let read = |document: &str| {
-        let comment = document.lines().rev().skip_while(|line| !line.starts_with('#')).find(|line| line.starts_with('#'));
+        let comment = document
+            .lines()
+            .rev()
+            .skip_while(|line| !line.starts_with('#'))
+            .find(|line| line.starts_with('#'));
         let value = krm::decode::read_yaml(document.as_bytes()).unwrap().value;
         (comment.unwrap_or_default().trim_start_matches('#').trim().to_owned(), value)
     };
@@ -51,7 +55,11 @@ async fn their_manifests_apply_unchanged() {
     let Some(documents) = documents("instance-states.yaml") else { return };
     // Anchors of one document hold for that document alone: the others are complete.
     for (_, object) in documents {
-        let answer = place.client.post(&format!("{}?fieldValidation=Strict", collection(&object)), &object).await.unwrap();
+        let answer = place
+            .client
+            .post(&format!("{}?fieldValidation=Strict", collection(&object)), &object)
+            .await
+            .unwrap();
         assert!(matches!(answer.code, 201 | 409), "{}", answer.text());
     }
 }
@@ -68,7 +76,10 @@ async fn what_they_refuse_is_refused_for_the_same_reason() {
         let field = comment.split(':').next().unwrap();
         assert_eq!(first["field"], field, "{comment}: {}", answer.text());
         if let Some((_, why)) = comment.split_once('(') {
-            assert!(first["message"].as_str().unwrap().contains(why.trim_end_matches(')')), "{comment}: {first}");
+            assert!(
+                first["message"].as_str().unwrap().contains(why.trim_end_matches(')')),
+                "{comment}: {first}"
+            );
         }
     }
 }

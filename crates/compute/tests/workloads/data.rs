@@ -11,7 +11,8 @@ fn with_data() -> Value {
     let container = &mut api["spec"]["template"]["spec"]["runtime"]["sandbox"]["containers"][0];
     container["env"] = json!([{"name": "URL", "valueFrom": {"secretKeyRef": {"name": "db", "key": "url"}}}]);
     container["volumeAttachments"] = json!([{"name": "config", "mountPath": "/etc/api"}]);
-    api["spec"]["template"]["spec"]["volumes"] = json!([{"name": "config", "configMap": {"name": "app-config"}}]);
+    api["spec"]["template"]["spec"]["volumes"] =
+        json!([{"name": "config", "configMap": {"name": "app-config"}}]);
     api
 }
 
@@ -38,14 +39,23 @@ async fn an_instance_waits_for_its_data_and_a_rotation_does_not_roll() {
     place.make(&secrets, &secret).await;
     // It exists, and lacks the key.
     place.until_shown("api-default-dfw-0", "Failed (configuration error)").await;
-    let failed = place.instance("api-default-dfw-0").await.unwrap();
-    assert!(message(&failed, "Ready").contains("Secret \"db\" has no key \"url\""), "{}", message(&failed, "Ready"));
+    until("the key is missing", || async {
+        let failed = place.instance("api-default-dfw-0").await.unwrap();
+        message(&failed, "Ready").contains("Secret \"db\" has no key \"url\"")
+    })
+    .await;
     let set = |value: &str| json!({"stringData": {"url": value}});
-    assert_eq!(place.client.merge(&format!("{secrets}/db"), &set("postgres://s3cret")).await.unwrap().code, 200);
+    assert_eq!(
+        place.client.merge(&format!("{secrets}/db"), &set("postgres://s3cret")).await.unwrap().code,
+        200
+    );
     place.until_phase("api", "Done").await;
     let starts = place.runtime.starts().len();
     // A rotation changes nothing that runs; a restart takes it up.
-    assert_eq!(place.client.merge(&format!("{secrets}/db"), &set("postgres://other")).await.unwrap().code, 200);
+    assert_eq!(
+        place.client.merge(&format!("{secrets}/db"), &set("postgres://other")).await.unwrap().code,
+        200
+    );
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!(place.runtime.starts().len(), starts);
     // No object but the Secret has the value.

@@ -25,8 +25,17 @@ async fn a_workload_in_two_cities_has_instances_with_names_and_labels() {
     for field in ["replicas", "currentReplicas", "updatedReplicas", "desiredReplicas", "readyReplicas"] {
         assert_eq!(status[field], 4, "{field}: {status}");
     }
-    assert_eq!((&status["deployments"], &status["placements"][0]["locations"]), (&json!(2), &json!(["dfw", "iad"])));
-    assert_eq!(condition(&status["placements"][0].clone().as_object().map(|it| json!({"status": it})).unwrap(), "Available"), "True:AvailableDeploymentFound");
+    assert_eq!(
+        (&status["deployments"], &status["placements"][0]["locations"]),
+        (&json!(2), &json!(["dfw", "iad"]))
+    );
+    assert_eq!(
+        condition(
+            &status["placements"][0].clone().as_object().map(|it| json!({"status": it})).unwrap(),
+            "Available"
+        ),
+        "True:AvailableDeploymentFound"
+    );
     let instance = place.instance("api-default-iad-1").await.unwrap();
     let labels = &instance["metadata"]["labels"];
     for (key, value) in [
@@ -40,8 +49,14 @@ async fn a_workload_in_two_cities_has_instances_with_names_and_labels() {
     }
     assert_eq!(instance["spec"]["runtime"]["resources"]["instanceType"], "datumcloud-d1-standard-2");
     assert_eq!(instance["spec"]["controller"].get("schedulingGates"), None, "all gates are gone");
-    assert_eq!(instance["status"]["controller"]["observedTemplateHash"], instance["spec"]["controller"]["templateHash"]);
-    assert_eq!((condition(&instance, "QuotaGranted"), shown(&instance)), ("True:QuotaDisabled".to_owned(), "Available".to_owned()));
+    assert_eq!(
+        instance["status"]["controller"]["observedTemplateHash"],
+        instance["spec"]["controller"]["templateHash"]
+    );
+    assert_eq!(
+        (condition(&instance, "QuotaGranted"), shown(&instance)),
+        ("True:QuotaDisabled".to_owned(), "Available".to_owned())
+    );
     let deployment = place.get(&format!("{}/api-default-dfw", of(COMPUTE, "workloaddeployments"))).await;
     assert_eq!(message(&deployment, "Available"), "2/2 instances are ready");
     assert_eq!(deployment["status"]["observedGeneration"], deployment["metadata"]["generation"]);
@@ -60,7 +75,12 @@ async fn a_workload_in_two_cities_has_instances_with_names_and_labels() {
     until("the workload is gone", || async { place.client.get(&path).await.unwrap().code == 404 }).await;
     assert!(place.instances().await.is_empty());
     assert!(place.runtime.running().is_empty());
-    for (api, plural) in [(COMPUTE, "workloaddeployments"), (NETWORKING, "networkbindings"), (NETWORKING, "subnetclaims"), (NETWORKING, "subnets")] {
+    for (api, plural) in [
+        (COMPUTE, "workloaddeployments"),
+        (NETWORKING, "networkbindings"),
+        (NETWORKING, "subnetclaims"),
+        (NETWORKING, "subnets"),
+    ] {
         until(plural, || async { place.list(api, plural).await.is_empty() }).await;
     }
     let network = format!("{}/default", of(NETWORKING, "networks"));
@@ -91,7 +111,8 @@ async fn two_placements_in_one_city_and_selected_locations_behave() {
     assert_eq!(done["status"]["placements"].as_array().unwrap().len(), 4);
     // A location that opens later is selected too, and a placement that goes takes its instances along.
     place.open("ord", "ORD").await;
-    until("the new location has an instance", || async { place.instance("w-all-ord-0").await.is_some() }).await;
+    until("the new location has an instance", || async { place.instance("w-all-ord-0").await.is_some() })
+        .await;
     place.change("w", json!({"spec": {"placements": [{"name": "one", "cityCodes": ["DFW"], "scaleSettings": settings}]}})).await;
     until("only one is left", || async { place.instances().await.len() == 1 }).await;
 }
@@ -100,12 +121,21 @@ async fn two_placements_in_one_city_and_selected_locations_behave() {
 async fn every_failure_is_told_with_its_cause() {
     let place = Place::new(&["DFW"]).await;
     place.script_unavailable("ghcr.io/acme/none:1");
-    let ending = Ending { after: Duration::ZERO, cause: ExitCause::Code(3), last_lines: vec!["no database".to_owned()] };
-    place.runtime.script("ghcr.io/acme/crash:1", Script { ends: Some(ending), ready_after: None, ..Script::default() });
+    let ending = Ending {
+        after: Duration::ZERO,
+        cause: ExitCause::Code(3),
+        last_lines: vec!["no database".to_owned()],
+    };
+    place.runtime.script(
+        "ghcr.io/acme/crash:1",
+        Script { ends: Some(ending), ready_after: None, ..Script::default() },
+    );
     let reason = "exec format".to_owned();
     let error = containers::Error::NotStartable { container: "app".to_owned(), reason };
     place.runtime.script("ghcr.io/acme/broken:1", Script { start_fails: Some(error), ..Script::default() });
-    place.runtime.script("ghcr.io/acme/slow:1", Script { pull_takes: Duration::from_secs(3600), ..Script::default() });
+    place
+        .runtime
+        .script("ghcr.io/acme/slow:1", Script { pull_takes: Duration::from_secs(3600), ..Script::default() });
     place.runtime.script("ghcr.io/acme/unready:1", Script { ready_after: None, ..Script::default() });
     for (name, image, wanted, cause) in [
         ("none", "ghcr.io/acme/none:1", "Failed (image unavailable)", "manifest unknown"),

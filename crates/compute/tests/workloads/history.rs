@@ -25,16 +25,25 @@ async fn every_change_is_a_revision_and_an_undo_is_another() {
     assert_eq!(column("revision"), [3, 2, 1].map(Value::from), "status and labels are no revisions");
     assert_eq!(
         column("changes"),
-        ["min replicas: 2 → 3", "image: ghcr.io/acme/api:1 → ghcr.io/acme/api:2", "initial deploy"].map(Value::from)
+        ["min replicas: 2 → 3", "image: ghcr.io/acme/api:1 → ghcr.io/acme/api:2", "initial deploy"]
+            .map(Value::from)
     );
     assert_eq!(items[1]["message"], "release 2");
     assert_eq!((&items[0]["active"], items[1].get("active")), (&json!(true), None));
     assert_eq!(items[0]["templateHash"], items[1]["templateHash"], "scaling rolls nothing out");
     assert_ne!(items[1]["templateHash"], items[2]["templateHash"]);
     assert!(items.iter().all(|item| item["user"].as_str().is_some_and(|user| !user.is_empty())), "{told}");
-    assert_eq!(items[1]["diff"][0]["path"], "spec.template.spec.runtime.sandbox.containers[0].image", "{}", items[1]["diff"]);
+    assert_eq!(
+        items[1]["diff"][0]["path"], "spec.template.spec.runtime.sandbox.containers[0].image",
+        "{}",
+        items[1]["diff"]
+    );
     // The whole specification comes back, the number of instances too, as a new revision.
-    let undo = place.client.post(&format!("{api}/undo"), &json!({"toGeneration": 1, "message": "rollback to rev #1"})).await.unwrap();
+    let undo = place
+        .client
+        .post(&format!("{api}/undo"), &json!({"toGeneration": 1, "message": "rollback to rev #1"}))
+        .await
+        .unwrap();
     assert_eq!(undo.code, 200, "{}", undo.text());
     assert_eq!(undo.json()["metadata"]["generation"], 4);
     let done = place.until_phase("api", "Done").await;
@@ -66,7 +75,11 @@ async fn twenty_revisions_are_told_and_the_numbers_go_on() {
     }
     let api = format!("{}/api", of(COMPUTE, "workloads"));
     let told = place.get(&format!("{api}/rollout-history")).await;
-    let numbers: Vec<i64> = told["items"].as_array().unwrap().iter().map(|item| item["revision"].as_i64().unwrap()).collect();
+    let numbers: Vec<i64> =
+        told["items"].as_array().unwrap().iter().map(|item| item["revision"].as_i64().unwrap()).collect();
     assert_eq!(numbers, (6..=25).rev().collect::<Vec<i64>>());
-    assert_eq!(place.get(&format!("{api}/rollout-history?limit=100")).await["items"].as_array().unwrap().len(), 25);
+    assert_eq!(
+        place.get(&format!("{api}/rollout-history?limit=100")).await["items"].as_array().unwrap().len(),
+        25
+    );
 }

@@ -18,13 +18,25 @@ mod history;
 mod place;
 mod quota_of_ordinals;
 mod rolled;
+mod scaled;
 
 /// The kinds that the servers of these tests serve.
 mod served {
+    use apiserver::plane::PlaneKind;
     use krm::kind::Kind;
 
+    /// What services refer to; the control planes of these servers are those of tenants.
+    const PROJECTS: PlaneKind = PlaneKind {
+        group: "resourcemanager.miloapis.com",
+        version: "v1alpha1",
+        kind: "Project",
+        plural: "projects",
+        context: ["a/group", "a/kind", "a/name"],
+    };
+
     pub fn all() -> Vec<Kind> {
-        let groups = [compute::all(), networking::all(), quota::all(), services::all()];
+        let groups =
+            [compute::all(), networking::all(), quota::all(), services::all(), vec![PROJECTS.plain_kind()]];
         groups.into_iter().flatten().collect()
     }
 }

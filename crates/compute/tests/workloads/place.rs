@@ -19,6 +19,10 @@ use super::objects::make;
 use super::server::{Extras, Server, until};
 
 const PROJECTS: &str = "/apis/tenants.example.groundplane.dev/v1alpha1/tenants";
+/// How long anything may take that is to happen by itself; far more than it needs on a quiet machine.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How often autoscaling looks, here.
+pub const PERIOD: std::time::Duration = std::time::Duration::from_millis(200);
 pub const PROJECT: &str = "acme";
 pub const COMPUTE: &str = "compute.datumapis.com/v1alpha";
 pub const NETWORKING: &str = "networking.datumapis.com/v1alpha";
@@ -86,8 +90,10 @@ pub fn shown(instance: &Value) -> String {
 impl Place {
     /// A project with these cities and a network, without an agent.
     pub async fn bare(cities: &[&str]) -> Place {
-        let effects: Vec<Arc<dyn krm::kind::EffectPlugin>> =
-            vec![Arc::new(quota::metering::Metering::default()), Arc::new(services::gate::EntitlementGate::default())];
+        let effects: Vec<Arc<dyn krm::kind::EffectPlugin>> = vec![
+            Arc::new(quota::metering::Metering::default()),
+            Arc::new(services::gate::EntitlementGate::default()),
+        ];
         let extras = Extras { plugins: Plugins { effects, ..Plugins::default() }, ..Extras::default() };
         let server = Server::with(extras).await;
         let controllers: Vec<Arc<dyn Reconciler>> = vec![
@@ -95,7 +101,7 @@ impl Place {
             Arc::new(quota::controller::QuotaController),
             Arc::new(services::controllers::EntitlementController),
             Arc::new(WorkloadController),
-            Arc::new(DeploymentController),
+            Arc::new(DeploymentController { period: PERIOD }),
             Arc::new(InstanceController),
         ];
         for controller in controllers {
@@ -124,7 +130,7 @@ impl Place {
 
     /// Runs the agent. A second one stands for a restart of the first.
     pub fn run_agent(&self) {
-        let agent = Agent::new(Arc::new(self.runtime.clone()));
+        let agent = Agent::new(Arc::new(self.runtime.clone())).measuring_every(PERIOD);
         tokio::spawn(host::run(Arc::new(agent), self.server.api.clone(), None));
     }
 
@@ -150,7 +156,8 @@ impl Place {
 
     /// Changes a workload.
     pub async fn change(&self, name: &str, patch: Value) -> Answer {
-        let answer = self.client.merge(&format!("{}/{name}", of(COMPUTE, "workloads")), &patch).await.unwrap();
+        let answer =
+            self.client.merge(&format!("{}/{name}", of(COMPUTE, "workloads")), &patch).await.unwrap();
         assert_eq!(answer.code, 200, "{}", answer.text());
         answer
     }
@@ -187,13 +194,26 @@ impl Place {
 
     /// Waits until the rollout of a workload is in a phase.
     pub async fn until_phase(&self, name: &str, phase: &str) -> Value {
-        until(&format!("{name} is {phase}"), || async {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
             let workload = self.workload(name).await;
             let is_current = workload["status"]["observedGeneration"] == workload["metadata"]["generation"];
-            is_current && workload["status"]["rollout"]["phase"] == phase
-        })
-        .await;
-        self.workload(name).await
+            if is_current && workload["status"]["rollout"]["phase"] == phase {
+                return workload;
+            }
+            if tokio::time::Instant::now() > deadline {
+                for instance in self.instances().await {
+                    eprintln!(
+                        "{}: {} {}",
+                        instance["metadata"]["name"],
+                        shown(&instance),
+                        instance["status"]["conditions"]
+                    );
+                }
+                panic!("{name} is not {phase}: {}", workload["status"]);
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
     }
 
     /// Waits until an instance is shown so.
@@ -206,7 +226,10 @@ impl Place {
 
     /// An image that can't be pulled.
     pub fn script_unavailable(&self, image: &str) {
-        let error = containers::Error::ImageNotFound { image: image.to_owned(), reason: "manifest unknown".to_owned() };
+        let error = containers::Error::ImageNotFound {
+            image: image.to_owned(),
+            reason: "manifest unknown".to_owned(),
+        };
         self.runtime.script(image, Script { pull_fails: Some(error), ..Script::default() });
     }
 }

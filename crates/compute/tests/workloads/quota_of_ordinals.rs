@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::place::{COMPUTE, Place, PROJECT, QUOTA, condition, message, object, of, workload};
+use super::place::{COMPUTE, PROJECT, Place, QUOTA, condition, message, object, of, workload};
 use super::server::until;
 
 const GRANTS: &str = "/apis/quota.miloapis.com/v1alpha1/namespaces/milo-system/resourcegrants";
@@ -25,7 +25,9 @@ async fn metered(place: &Place, instances: i64) {
             "claimingResources": [{"apiGroup": "compute.datumapis.com", "kind": "Instance"}],
         });
         let registrations = format!("/apis/{QUOTA}/resourceregistrations");
-        place.make(&registrations, &object(QUOTA, "ResourceRegistration", &format!("compute-{name}"), spec)).await;
+        place
+            .make(&registrations, &object(QUOTA, "ResourceRegistration", &format!("compute-{name}"), spec))
+            .await;
     }
     let consumer = json!({"apiGroup": "resourcemanager.miloapis.com", "kind": "Project", "name": PROJECT});
     let spec = json!({"consumerRef": consumer, "allowances": allowances(instances)});
@@ -54,30 +56,42 @@ async fn three_of_four_ordinals_run_and_the_fourth_follows_when_more_is_granted(
     })
     .await;
     drop(waiting);
-    let waiting = place.instances().await.into_iter().find(|found| !condition(found, "Ready").starts_with("True")).unwrap();
+    let waiting = place
+        .instances()
+        .await
+        .into_iter()
+        .find(|found| !condition(found, "Ready").starts_with("True"))
+        .unwrap();
     assert_eq!(condition(&waiting, "QuotaGranted"), "False:QuotaExceeded");
     assert_eq!(condition(&waiting, "Ready"), "False:PendingQuota");
     assert_eq!(condition(&waiting, "Programmed"), "False:PendingQuota");
     assert!(
-        message(&waiting, "QuotaGranted").contains("instances: Resource quota exceeded: requested 1, available 0"),
+        message(&waiting, "QuotaGranted")
+            .contains("instances: Resource quota exceeded: requested 1, available 0"),
         "{}",
         message(&waiting, "QuotaGranted")
     );
-    let name = waiting["metadata"]["labels"]["compute.datumapis.com/workload-deployment-name"].as_str().unwrap();
+    let name =
+        waiting["metadata"]["labels"]["compute.datumapis.com/workload-deployment-name"].as_str().unwrap();
     let deployment = format!("{}/{name}", of(COMPUTE, "workloaddeployments"));
     until("the deployment says so", || async {
         condition(&place.get(&deployment).await, "ReplicasReady") == "False:QuotaExceeded"
     })
     .await;
-    assert_eq!(message(&place.get(&deployment).await, "ReplicasReady"), "1 of 2 desired replicas are pending quota");
+    assert_eq!(
+        message(&place.get(&deployment).await, "ReplicasReady"),
+        "1 of 2 desired replicas are pending quota"
+    );
     let blocked = place.until_phase("api", "Blocked").await;
     assert_eq!(condition(&blocked, "Available"), "True:AvailablePlacementFound");
     assert_eq!(claims(&place).await.iter().filter(|(_, granted)| *granted).count(), 3);
     // A rollout goes on all the same, and keeps what it has.
     place.set_image("api", "ghcr.io/acme/api:2").await;
-    until("three are renewed", || async { place.workload("api").await["status"]["updatedReplicas"] == 3 }).await;
+    until("three are renewed", || async { place.workload("api").await["status"]["updatedReplicas"] == 3 })
+        .await;
     // Another grant is enough; nobody has to do anything.
-    let more = place.client.merge(&format!("{GRANTS}/acme"), &json!({"spec": {"allowances": allowances(4)}})).await;
+    let more =
+        place.client.merge(&format!("{GRANTS}/acme"), &json!({"spec": {"allowances": allowances(4)}})).await;
     assert_eq!(more.unwrap().code, 200);
     place.until_phase("api", "Done").await;
     assert_eq!(claims(&place).await.iter().filter(|(_, granted)| *granted).count(), 4);
@@ -116,9 +130,12 @@ async fn claims_are_made_with_the_deployment_before_any_instance() {
     .await;
     assert!(place.instances().await.len() <= 1);
     let claim = place.get(&format!("{}/instance-api-default-dfw-3", of(QUOTA, "resourceclaims"))).await;
-    assert_eq!(claim["spec"]["requests"], json!([
-        {"resourceType": "compute.datumapis.com/instances", "amount": 1},
-        {"resourceType": "compute.datumapis.com/vcpus", "amount": 1000},
-    ]));
+    assert_eq!(
+        claim["spec"]["requests"],
+        json!([
+            {"resourceType": "compute.datumapis.com/instances", "amount": 1},
+            {"resourceType": "compute.datumapis.com/vcpus", "amount": 1000},
+        ])
+    );
     assert_eq!(claim["metadata"]["labels"]["topology.datum.net/city-code"], "DFW");
 }

@@ -36,8 +36,11 @@ async fn a_new_image_rolls_from_the_highest_ordinal_down_and_one_at_a_time() {
     while renewed < 3 {
         let event = watch.next().await.unwrap();
         let instance = &event["object"];
-        let ordinal: u32 =
-            instance["metadata"]["labels"]["compute.datumapis.com/instance-index"].as_str().unwrap().parse().unwrap();
+        let ordinal: u32 = instance["metadata"]["labels"]["compute.datumapis.com/instance-index"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
         let is_ready = condition(instance, "Ready").starts_with("True")
             && instance["metadata"].get("deletionTimestamp").is_none();
         if instance["metadata"].get("deletionTimestamp").is_some() && !order.contains(&ordinal) {
@@ -107,7 +110,9 @@ async fn a_failed_rollout_goes_back_by_itself_if_it_is_asked_to() {
     })
     .await;
     assert_eq!(images(&place).await, ["ghcr.io/acme/api:1"; 2]);
-    let events = place.get(&super::place::inside("/api/v1/namespaces/default/events?fieldSelector=reason%3DRolledBack")).await;
+    let events = place
+        .get(&super::place::inside("/api/v1/namespaces/default/events?fieldSelector=reason%3DRolledBack"))
+        .await;
     assert_eq!(events["items"].as_array().unwrap().len(), 1, "{events}");
 }
 
@@ -136,10 +141,8 @@ async fn a_canary_waits_until_it_is_promoted_and_a_pause_until_it_ends() {
     assert_eq!(images(&place).await, ["ghcr.io/acme/api:2"; 4]);
     place.change("api", json!({"spec": {"rollout": {"paused": false, "surge": 1}}})).await;
     place.until_phase("api", "Done").await;
-    until("the further instances are gone", || async {
-        images(&place).await == ["ghcr.io/acme/api:3"; 4]
-    })
-    .await;
+    until("the further instances are gone", || async { images(&place).await == ["ghcr.io/acme/api:3"; 4] })
+        .await;
 }
 
 #[tokio::test]
@@ -171,7 +174,8 @@ async fn a_restart_of_one_city_restarts_that_city_once() {
     let settings = json!({"placements": [{"name": "default", "cityCodes": ["DFW", "IAD"], "scaleSettings": {"minReplicas": 1}}]});
     place.change("api", json!({ "spec": settings })).await;
     until("one is left in each city", || async {
-        uids().await.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>() == ["api-default-dfw-0", "api-default-iad-0"]
+        uids().await.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+            == ["api-default-dfw-0", "api-default-iad-0"]
     })
     .await;
     assert_eq!(uids().await[0], after[0]);

@@ -44,8 +44,12 @@ enum Instances {
 impl LocalFlags {
     /// Makes what a first use needs. Each object that exists stays as it is.
     pub async fn prepare(&self, api: &Api) -> Result<(), Failure> {
-        let cities: Vec<String> =
-            self.local_cities.iter().map(|city| city.trim().to_uppercase()).filter(|city| !city.is_empty()).collect();
+        let cities: Vec<String> = self
+            .local_cities
+            .iter()
+            .map(|city| city.trim().to_uppercase())
+            .filter(|city| !city.is_empty())
+            .collect();
         if cities.is_empty() {
             return Ok(());
         }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::change::Address;
 use super::{
     Answered, Bucket, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
-    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Rollout, Scale, Scope, Sentence, Subresource,
-    Verdict, Version, View, Webhook, allow,
+    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Rollout, Scale, Scope, Sentence,
+    Subresource, Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;

@@ -83,7 +83,8 @@ impl Resource for LocationBinding {
             .prints_age()
             .bucket(AVAILABLE, |binding: &LocationBinding| {
                 let conditions = binding.status.iter().flat_map(|status| &status.conditions);
-                let mut available = conditions.filter(|found| found.kind == "Available" && found.status == "True");
+                let mut available =
+                    conditions.filter(|found| found.kind == "Available" && found.status == "True");
                 available.next().map(|_| "all".to_owned()).into_iter().collect()
             })
     }

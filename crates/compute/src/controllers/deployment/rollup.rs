@@ -95,9 +95,10 @@ impl Observed<'_> {
 
     /// `ReferencedDataReady` of the instance that is worst off, if any has it.
     fn referenced_data(&self) -> Option<Told> {
-        let found = self.instances.iter().filter_map(|instance| {
-            find(conditions::of(instance), "ReferencedDataReady")
-        });
+        let found = self
+            .instances
+            .iter()
+            .filter_map(|instance| find(conditions::of(instance), "ReferencedDataReady"));
         let worst = found.into_iter().min_by_key(|found| found.is_true())?;
         Some(match worst.is_true() {
             true => Told::yes("ReferencedDataReady", worst.reason, worst.message),
@@ -127,20 +128,28 @@ impl Observed<'_> {
             let message = format!("{ready}/{} instances are ready", self.instances.len());
             return Told::yes(kind, "StableInstanceFound", message);
         }
-        let mut candidates = vec![(1, Told::no(kind, "InstancesProvisioning", "Instances are being provisioned"))];
+        let mut candidates =
+            vec![(1, Told::no(kind, "InstancesProvisioning", "Instances are being provisioned"))];
         match self.networks {
             Networks::Ready => {}
-            Networks::Provisioning(what) => candidates.push((2, Told::no(kind, "NetworkProvisioning", what.clone()))),
+            Networks::Provisioning(what) => {
+                candidates.push((2, Told::no(kind, "NetworkProvisioning", what.clone())))
+            }
             Networks::Missing(names) => {
                 let message = format!("Unable to find networks: {}", names.join(", "));
                 candidates.push((6, Told::no(kind, "NetworkNotFound", message)));
             }
-            Networks::Failed(why) => candidates.push((7, Told::no(kind, "NetworkFailedToCreate", why.clone()))),
+            Networks::Failed(why) => {
+                candidates.push((7, Told::no(kind, "NetworkFailedToCreate", why.clone())))
+            }
         }
         if self.place.is_none() {
             let place = match deployment.at("spec.locationRef.name").and_then(Value::as_str) {
                 Some(location) => format!("Location {location} is not available to the project"),
-                None => format!("No location in {} is available to the project", text(deployment, "spec.cityCode")),
+                None => format!(
+                    "No location in {} is available to the project",
+                    text(deployment, "spec.cityCode")
+                ),
             };
             candidates.push((8, Told::no(kind, "NoMatchingLocation", place)));
         }
@@ -157,7 +166,9 @@ impl Observed<'_> {
             candidates.push((priority, Told::no(kind, &reason, data.message)));
         }
         // The cause is on the instance; it is told here, so that nobody has to look for it.
-        if let Some((instance, reason, message)) = self.failure().filter(|failure| failure.1 != "QuotaExceeded") {
+        if let Some((instance, reason, message)) =
+            self.failure().filter(|failure| failure.1 != "QuotaExceeded")
+        {
             candidates.push((5, Told::no(kind, reason, format!("{instance}: {message}"))));
         }
         if let Some(why) = self.refused {

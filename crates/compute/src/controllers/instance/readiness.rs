@@ -66,7 +66,9 @@ fn gated(gates: &Gates<'_>) -> Told {
     }
     if has(NETWORK_GATE) {
         match gates.network {
-            Networks::Failed(why) => candidates.push((7, Told::no(READY, "NetworkFailedToCreate", why.clone()))),
+            Networks::Failed(why) => {
+                candidates.push((7, Told::no(READY, "NetworkFailedToCreate", why.clone())))
+            }
             Networks::Missing(missing) => {
                 let message = format!("Unable to find networks: {}", missing.join(", "));
                 candidates.push((6, Told::no(READY, "NetworkNotFound", message)));
@@ -111,7 +113,10 @@ mod tests {
             ready_of(("Unknown", "ProgrammingInProgress"), ("Unknown", "Provisioning")),
             told("Unknown", "ProgrammingInProgress")
         );
-        assert_eq!(ready_of(("Unknown", "Pending"), ("Unknown", "Pending")), told("False", "PendingProgramming"));
+        assert_eq!(
+            ready_of(("Unknown", "Pending"), ("Unknown", "Pending")),
+            told("False", "PendingProgramming")
+        );
         assert_eq!(ready_of(("True", "Programmed"), ("False", "Stopped")), told("False", "Stopped"));
     }
 

@@ -44,7 +44,8 @@ impl Deployments<'_> {
                 // Where something runs already, it goes on though the place is not offered any more.
                 let kept = self.existing.iter().filter(|found| {
                     text(found, "spec.placementName") == placement.name
-                        && (text(found, "spec.cityCode") == name || text(found, "spec.locationRef.name") == name)
+                        && (text(found, "spec.cityCode") == name
+                            || text(found, "spec.locationRef.name") == name)
                 });
                 wanted.extend(kept.map(|found| found.name().to_owned()));
             }
@@ -69,7 +70,9 @@ impl Deployments<'_> {
                 }
             }
         }
-        for found in self.existing.iter().filter(|found| !wanted.contains(found.name()) && !found.is_deleting()) {
+        for found in
+            self.existing.iter().filter(|found| !wanted.contains(found.name()) && !found.is_deleting())
+        {
             plan.independent.push(delete(plane, found));
         }
         unmatched
@@ -79,7 +82,8 @@ impl Deployments<'_> {
     pub fn is_canary_waiting(&self) -> bool {
         let hash = self.hash();
         let rollout = self.workload.spec.rollout.as_ref();
-        let waits = rollout.is_some_and(|rollout| rollout.canary && rollout.promoted.as_deref() != Some(&*hash));
+        let waits =
+            rollout.is_some_and(|rollout| rollout.canary && rollout.promoted.as_deref() != Some(&*hash));
         waits && self.existing.iter().any(|found| self.is_behind(found))
     }
 
@@ -133,7 +137,9 @@ impl Deployments<'_> {
         if stays && is_canary && !rollout.paused && first == Some(found.name()) {
             spec["rollout"]["canaryTemplate"] = newest;
         }
-        if let Some(replicas) = found.at("spec.replicas").filter(|_| placement.scale_settings.max_replicas.is_some()) {
+        if let Some(replicas) =
+            found.at("spec.replicas").filter(|_| placement.scale_settings.max_replicas.is_some())
+        {
             spec["replicas"] = replicas.clone();
         }
         changed.set("spec", Some(spec));

@@ -45,7 +45,15 @@ impl<'a> Rollup<'a> {
     ) -> Rollup<'a> {
         let mut deployments: Vec<&Object> = existing.iter().map(|deployment| &**deployment).collect();
         deployments.sort_by_key(|deployment| (text(deployment, "spec.placementName"), deployment.name()));
-        Rollup { object, workload, deployments, now, unmatched: Vec::new(), blocked: None, canary_waits: false }
+        Rollup {
+            object,
+            workload,
+            deployments,
+            now,
+            unmatched: Vec::new(),
+            blocked: None,
+            canary_waits: false,
+        }
     }
 
     /// The status of the workload.
@@ -89,13 +97,15 @@ impl<'a> Rollup<'a> {
     fn left(&self) -> Option<Duration> {
         let since = self.object.at("status.rollout.progressedAt").and_then(Value::as_str)?;
         let passed = seconds_between(Moment::parse(since).ok()?, self.now);
-        let limit = self.workload.spec.rollout.as_ref().map_or(600, |rollout| rollout.progress_deadline_seconds);
+        let limit =
+            self.workload.spec.rollout.as_ref().map_or(600, |rollout| rollout.progress_deadline_seconds);
         u64::from(limit).checked_sub(passed).filter(|left| *left > 0).map(Duration::from_secs)
     }
 
     fn available(&self) -> Told {
         if let Some(blocked) = &self.blocked {
-            let is_serving = self.deployments.iter().any(|deployment| conditions::holds(deployment, AVAILABLE));
+            let is_serving =
+                self.deployments.iter().any(|deployment| conditions::holds(deployment, AVAILABLE));
             if blocked.reason == "ServiceRevoked" || blocked.reason == "Suspended" || !is_serving {
                 return blocked.clone();
             }
@@ -119,8 +129,13 @@ impl<'a> Rollup<'a> {
         }
         if let Some((placement, missing)) = self.unmatched.first().filter(|_| worst < 6) {
             let message = match missing.is_empty() {
-                true => format!("No location that placement {placement:?} selects is available to the project"),
-                false => format!("Placement {placement:?}: no location in {} is available to the project", missing.join(", ")),
+                true => {
+                    format!("No location that placement {placement:?} selects is available to the project")
+                }
+                false => format!(
+                    "Placement {placement:?}: no location in {} is available to the project",
+                    missing.join(", ")
+                ),
             };
             return Told::no(AVAILABLE, "NoMatchingLocations", message);
         }
@@ -140,14 +155,17 @@ impl<'a> Rollup<'a> {
                 .filter(|deployment| text(deployment, "spec.placementName") == name)
                 .collect();
             let told = match own.iter().any(|deployment| conditions::holds(deployment, AVAILABLE)) {
-                true => Told::yes(AVAILABLE, "AvailableDeploymentFound", "At least one deployment is available"),
+                true => {
+                    Told::yes(AVAILABLE, "AvailableDeploymentFound", "At least one deployment is available")
+                }
                 false if own.is_empty() && self.unmatched.iter().any(|(found, _)| found == name) => {
                     Told::no(AVAILABLE, "NoMatchingLocations", "No location of the placement is available")
                 }
                 false => Told::no(AVAILABLE, "NoAvailableDeployments", "No deployment is available"),
             };
             let old = before.into_iter().flatten().find(|placement| placement["name"] == name);
-            let mut conditions = old.and_then(|old| old["conditions"].as_array().cloned()).unwrap_or_default();
+            let mut conditions =
+                old.and_then(|old| old["conditions"].as_array().cloned()).unwrap_or_default();
             told.tell(&mut conditions, self.object.generation(), now);
             let mut status = json!({ "name": name, "conditions": conditions });
             for field in COUNTS {
@@ -187,11 +205,8 @@ impl<'a> Rollup<'a> {
         if let Some(blocked) = &self.blocked {
             return (RolloutPhase::Blocked, Some((blocked.reason.clone(), blocked.message.clone())));
         }
-        let states: Vec<(DeploymentPhase, Option<(String, String)>)> = self
-            .deployments
-            .iter()
-            .map(|found| deployment(&Value::Object(found.0.clone())))
-            .collect();
+        let states: Vec<(DeploymentPhase, Option<(String, String)>)> =
+            self.deployments.iter().map(|found| deployment(&Value::Object(found.0.clone()))).collect();
         if let Some((_, why)) = states.iter().find(|(phase, _)| *phase == DeploymentPhase::Blocked) {
             return (RolloutPhase::Blocked, why.clone());
         }
@@ -223,7 +238,8 @@ impl<'a> Rollup<'a> {
     fn has_all_deployments(&self) -> bool {
         let placements = self.workload.spec.placements.iter();
         placements.into_iter().all(|placement| {
-            let own = self.deployments.iter().filter(|found| text(found, "spec.placementName") == placement.name);
+            let own =
+                self.deployments.iter().filter(|found| text(found, "spec.placementName") == placement.name);
             let wanted = (placement.city_codes.len() + placement.locations.len()).max(1);
             own.count() >= wanted || self.unmatched.iter().any(|(name, _)| *name == placement.name)
         })
@@ -241,8 +257,8 @@ fn priority(reason: &str) -> u8 {
         "NetworkProvisioning" => 2,
         "QuotaNotGranted" | "PendingQuota" => 3,
         "ReferencedDataNotReady" | "AwaitingPropagation" | "Resolving" => 4,
-        "SourceNotFound" | "SourceTooLarge" | "SourceUnauthorized" | "ImageUnavailable" | "InstanceCrashing"
-        | "ConfigurationError" => 5,
+        "SourceNotFound" | "SourceTooLarge" | "SourceUnauthorized" | "ImageUnavailable"
+        | "InstanceCrashing" | "ConfigurationError" => 5,
         "NetworkNotFound" | "NoMatchingLocations" | "NoMatchingLocation" | "InstancesRefused" => 6,
         "NetworkFailedToCreate" | "RuntimeClassNotServed" => 7,
         _ => 1,

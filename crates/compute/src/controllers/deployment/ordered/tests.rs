@@ -169,7 +169,8 @@ impl World {
     }
 
     fn check(&self) {
-        let mut ordinals: Vec<Option<u32>> = self.slots.iter().map(|simulated| simulated.slot.ordinal).collect();
+        let mut ordinals: Vec<Option<u32>> =
+            self.slots.iter().map(|simulated| simulated.slot.ordinal).collect();
         ordinals.sort_unstable();
         let all = ordinals.len();
         ordinals.dedup();
@@ -243,7 +244,13 @@ fn a_new_template_begins_with_the_highest_ordinal() {
     let mut order = Vec::new();
     while !world.is_settled() {
         world.plan();
-        order.extend(world.slots.iter().filter(|found| found.slot.is_deleting).map(|found| found.slot.ordinal.unwrap()));
+        order.extend(
+            world
+                .slots
+                .iter()
+                .filter(|found| found.slot.is_deleting)
+                .map(|found| found.slot.ordinal.unwrap()),
+        );
         assert!(world.slots.iter().filter(|found| found.slot.is_ready).count() >= 2);
         world.pass();
     }
