@@ -93,8 +93,11 @@ impl Reconciler for Agent {
         let mut plan = Plan::nothing();
         self.memory.expect(object.uid(), target);
         let known = self.memory.known(object.uid());
+        for id in self.memory.others(target, object.uid()) {
+            plan.actions.push(action(REMOVE, json!({ "id": id })));
+        }
         if object.is_deleting() {
-            return self.end(target, object, known);
+            return self.end(plan, target, object, known);
         }
         let gates = object.at("spec.controller.schedulingGates").and_then(Value::as_array);
         if gates.is_some_and(|gates| !gates.is_empty()) {
@@ -150,7 +153,7 @@ impl Reconciler for Agent {
     fn plan_absent(&self, target: &Target, _: &Context<'_>) -> Plan {
         // What runs and has no object any more: its project is gone, or it was removed while nobody looked.
         let mut plan = Plan::nothing();
-        for id in self.memory.of(target) {
+        for id in self.memory.others(target, "") {
             plan.actions.push(action(REMOVE, json!({ "id": id })));
         }
         plan
@@ -178,8 +181,7 @@ impl Reconciler for Agent {
 
 impl Agent {
     /// An instance that is deleted goes once nothing of it runs.
-    fn end(&self, target: &Target, object: &Arc<Object>, known: Known) -> Plan {
-        let mut plan = Plan::nothing();
+    fn end(&self, mut plan: Plan, target: &Target, object: &Arc<Object>, known: Known) -> Plan {
         if !object.finalizers().contains(&AGENT_FINALIZER) {
             return plan;
         }

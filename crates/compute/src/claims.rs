@@ -93,29 +93,43 @@ pub fn of_instance(change: &Change<Instance>, view: &mut View<'_>) -> Result<Vec
             let Some(requests) = requests(&instance.spec.runtime.resources.instance_type, view) else {
                 return Ok(Vec::new());
             };
-            if by_ordinal(&view.bucket(PAYING_FOR, &owner.uid)).contains_key(&ordinal) {
+            if own_claim(instance, view).is_some() {
                 return Ok(Vec::new());
             }
             let city = instance.metadata.labels.get(CITY_CODE).cloned();
             let namespace = instance.metadata.namespace.clone();
             let (name, uid) = (owner.name.clone(), owner.uid.clone());
-            let ordinal = Ordinal { namespace, deployment: name, uid, ordinal, city, generation: 0 };
+            let ordinal = Ordinal { namespace, deployment: name, uid, ordinal, city };
             Ok(vec![create(&ordinal, &requests, view, None)])
         }
         (Some(_), None) => {
-            let found = view.bucket(PAYING_FOR, &owner.uid);
-            let claims = by_ordinal(&found);
-            let Some(claim) = claims.get(&ordinal) else { return Ok(Vec::new()) };
+            let Some(claim) = own_claim(instance, view) else { return Ok(Vec::new()) };
             let deployment = view.get_in::<WorkloadDeployment>(&instance.metadata.namespace, &owner.name);
             let is_wanted = deployment.is_some_and(|found| {
                 found.metadata.uid == owner.uid
                     && found.metadata.deletion_timestamp.is_none()
                     && ordinal < found.desired()
             });
-            Ok(if is_wanted { Vec::new() } else { vec![delete(claim)] })
+            Ok(if is_wanted { Vec::new() } else { vec![delete(&claim)] })
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// The claim of an instance, if it has one. Looked up by its name, whatever the number of instances.
+fn own_claim(instance: &Instance, view: &mut View<'_>) -> Option<Arc<Object>> {
+    let name = claim_name(&instance.metadata.name);
+    let owners = &instance.metadata.owner_references;
+    let is_own =
+        |claim: &Arc<Object>| claim.owners().any(|found| owners.iter().any(|owner| owner.uid == found.uid));
+    [other_name(&name), name]
+        .iter()
+        .find_map(|name| view.reader().get(&address(&instance.metadata.namespace, name)).filter(is_own))
+}
+
+/// The name of a claim that takes the place of another one.
+fn other_name(name: &str) -> String {
+    format!("{name}-r")
 }
 
 /// An ordinal of a deployment.
@@ -125,7 +139,6 @@ struct Ordinal {
     uid: String,
     ordinal: u32,
     city: Option<String>,
-    generation: i64,
 }
 
 impl Ordinal {
@@ -136,7 +149,6 @@ impl Ordinal {
             uid: deployment.metadata.uid.clone(),
             ordinal,
             city: deployment.spec.city_code.clone(),
-            generation: deployment.metadata.generation,
         }
     }
 }
@@ -168,12 +180,9 @@ fn create(ordinal: &Ordinal, requests: &Value, view: &View<'_>, replaced: Option
     let project = view.project().map(|project| project.name).unwrap_or_default();
     let instance = instance_name(&ordinal.deployment, ordinal.ordinal);
     let mut name = claim_name(&instance);
-    if let Some(replaced) = replaced {
-        // Another claim has another name, so that the history of each is its own.
-        name = format!("{name}-g{}", ordinal.generation);
-        if name == replaced.name() {
-            name.push_str("-r");
-        }
+    // A claim does not change: the one that takes its place has the other name.
+    if replaced.is_some_and(|replaced| replaced.name() == name) {
+        name = other_name(&name);
     }
     let mut labels = json!({
         POLICY: MADE_BY, INSTANCE_INDEX: ordinal.ordinal.to_string(), DEPLOYMENT_NAME: ordinal.deployment,
@@ -230,10 +239,14 @@ fn asks_no_more(requests: &Value, than: &Object) -> bool {
 }
 
 fn delete(claim: &Object) -> Effect {
-    Effect::delete(Address {
+    Effect::delete(address(claim.namespace(), claim.name()))
+}
+
+fn address(namespace: &str, name: &str) -> Address {
+    Address {
         group: QUOTA_GROUP.to_owned(),
         plural: CLAIMS.to_owned(),
-        namespace: claim.namespace().to_owned(),
-        name: claim.name().to_owned(),
-    })
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
 }

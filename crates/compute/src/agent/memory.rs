@@ -1,6 +1,6 @@
 //! What the agent knows of the runtime: the last report of each instance.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -22,8 +22,6 @@ pub const NAMESPACE: &str = "compute.datumapis.com/namespace";
 pub const NAME: &str = "compute.datumapis.com/name";
 /// Pause before the runtime is asked again after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Instances that are known to be gone, at most: those who wait for it have asked by then.
-const MOST_REMOVED: usize = 100_000;
 
 /// What is known of an instance.
 #[derive(Debug, Clone)]
@@ -50,9 +48,24 @@ pub struct Memory {
 struct Inner {
     known: BTreeMap<String, Known>,
     targets: BTreeMap<String, Target>,
+    /// Ids that an object has or had: one that was made again is another instance.
+    ids: BTreeMap<Target, BTreeSet<String>>,
     usage: BTreeMap<String, Measured>,
     bell: Option<Bell>,
     following: Option<JoinHandle<()>>,
+}
+
+impl Inner {
+    fn forget(&mut self, id: &str, target: &Target) {
+        self.known.remove(id);
+        self.targets.remove(id);
+        if let Some(ids) = self.ids.get_mut(target) {
+            ids.remove(id);
+            if ids.is_empty() {
+                self.ids.remove(target);
+            }
+        }
+    }
 }
 
 /// What an instance uses: CPU time at a moment, and the rate since the moment before.
@@ -79,16 +92,24 @@ impl Memory {
         let mut inner = self.lock();
         if inner.targets.get(id) != Some(target) {
             inner.targets.insert(id.to_owned(), target.clone());
+            inner.ids.entry(target.clone()).or_default().insert(id.to_owned());
         }
     }
 
-    /// The ids of what may run for an object that is gone.
-    pub fn of(&self, target: &Target) -> Vec<String> {
-        let inner = self.lock();
-        let own = inner.targets.iter().filter(|(_, found)| *found == target).map(|(id, _)| id);
-        let is_left =
-            |id: &&String| !matches!(inner.known.get(*id), Some(Known::Removed | Known::Ending) | None);
-        own.filter(is_left).cloned().collect()
+    /// The ids of what may run for an object, except for one id. What is known to be gone is forgotten.
+    pub fn others(&self, target: &Target, except: &str) -> Vec<String> {
+        let mut inner = self.lock();
+        let Some(ids) = inner.ids.get(target) else { return Vec::new() };
+        let ids: Vec<String> = ids.iter().filter(|id| *id != except).cloned().collect();
+        let mut left = Vec::new();
+        for id in ids {
+            match inner.known.get(&id) {
+                Some(Known::Ending) => {}
+                Some(Known::State(_) | Known::Refused(_)) => left.push(id),
+                Some(Known::Removed | Known::Nothing) | None => inner.forget(&id, target),
+            }
+        }
+        left
     }
 
     /// Follows the runtime from now on: each report has the object planned again.
@@ -132,6 +153,10 @@ impl Memory {
     pub async fn ensure(&self, spec: InstanceSpec, target: &Target) {
         let id = spec.id.clone();
         self.expect(id.as_str(), target);
+        if matches!(self.known(id.as_str()), Known::Removed) {
+            // It was removed to be started anew: what is reported from now on counts.
+            self.lock().known.remove(id.as_str());
+        }
         match self.runtime.ensure(spec).await {
             Ok(()) => match self.runtime.observe(&id).await {
                 Ok(state) => self.report(state),
@@ -234,9 +259,6 @@ impl Memory {
             inner.usage.remove(id);
         }
         inner.known.insert(id.to_owned(), known);
-        if inner.known.len() > MOST_REMOVED {
-            inner.known.retain(|_, known| !matches!(known, Known::Removed));
-        }
         let rung = inner.bell.clone().zip(inner.targets.get(id).cloned()).filter(|_| !is_same);
         drop(inner);
         if let Some((bell, target)) = rung {

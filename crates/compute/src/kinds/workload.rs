@@ -199,6 +199,18 @@ pub enum RolloutPhase {
     Done,
 }
 
+/// Where templates name ConfigMaps and Secrets, and what it takes to name one: whoever gives a container a Secret can read it
+/// there.
+const DATA: [(&str, &str, &str); 7] = [
+    ("runtime.sandbox.containers[].env[].valueFrom.configMapKeyRef.name", "configmaps", "get"),
+    ("runtime.sandbox.containers[].env[].valueFrom.secretKeyRef.name", "secrets", "reveal"),
+    ("runtime.sandbox.containers[].envFrom[].configMapRef.name", "configmaps", "get"),
+    ("runtime.sandbox.containers[].envFrom[].secretRef.name", "secrets", "reveal"),
+    ("runtime.sandbox.imagePullSecrets[].name", "secrets", "reveal"),
+    ("volumes[].configMap.name", "configmaps", "get"),
+    ("volumes[].secret.secretName", "secrets", "reveal"),
+];
+
 impl Resource for Workload {
     const GROUP: &'static str = crate::GROUP;
     const VERSION: &'static str = crate::VERSION;
@@ -217,7 +229,12 @@ impl Resource for Workload {
             .missing(Missing::NotReady("NetworkNotFound"))
             .on_delete(OnDelete::Block)
             .tie("attached to it");
-        Declaration::namespaced()
+        let declaration = DATA.iter().fold(Declaration::namespaced(), |declaration, (path, plural, verb)| {
+            let data = Reference::at(&format!("spec.template.spec.{path}"), "", plural).same_namespace();
+            // It may come later, and go: what runs keeps what it was started with.
+            declaration.refers(data.takes(verb).missing(Missing::Ignore).on_delete(OnDelete::Ignore))
+        });
+        declaration
             .planes(Planes::Project)
             .names(name_is_dns_label)
             .categories(&["all"])

@@ -190,3 +190,56 @@ async fn a_workload_waits_for_its_network_and_says_so() {
     let refused = place.client.delete(&format!("{}/private", of(NETWORKING, "networks"))).await.unwrap();
     assert_eq!(refused.code, 409, "{}", refused.text());
 }
+
+#[tokio::test]
+async fn controllers_leave_what_others_write_and_come_to_rest() {
+    let place = Place::new(&["DFW"]).await;
+    let mut api = workload("api", "ghcr.io/acme/api:1", &["DFW"], 2);
+    api["spec"]["placements"][0]["scaleSettings"]["instanceManagementPolicy"] = json!("Parallel");
+    api["spec"]["template"]["metadata"] = json!({"labels": {"tier": "app"}, "annotations": {"note": "mine"}});
+    place.deploy(&api).await;
+    place.until_phase("api", "Done").await;
+    let deployment = format!("{}/api-default-dfw", of(COMPUTE, "workloaddeployments"));
+    let others = json!({"metadata": {"labels": {"other": "x"}, "annotations": {"other": "y"}}});
+    assert_eq!(place.client.merge(&deployment, &others).await.unwrap().code, 200);
+    place.set_image("api", "ghcr.io/acme/api:2").await;
+    place.until_phase("api", "Done").await;
+    let found = place.get(&deployment).await;
+    assert_eq!(found["metadata"]["labels"]["other"], "x");
+    assert_eq!(found["metadata"]["annotations"]["other"], "y");
+    let instance = place.instance("api-default-dfw-0").await.unwrap();
+    assert_eq!(
+        (&instance["metadata"]["labels"]["tier"], &instance["metadata"]["annotations"]["note"]),
+        (&json!("app"), &json!("mine"))
+    );
+    // Nobody writes anything any more.
+    let versions = async || -> Vec<serde_json::Value> {
+        let mut all = vec![place.workload("api").await, place.get(&deployment).await];
+        all.extend(place.instances().await);
+        all.iter().map(|object| object["metadata"]["resourceVersion"].clone()).collect()
+    };
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let before = versions().await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(versions().await, before);
+}
+
+#[tokio::test]
+async fn an_instance_of_an_earlier_object_does_not_go_on() {
+    // The machine outlives the store: what it runs for an object that was made again is stopped.
+    let place = Place::bare(&["DFW"]).await;
+    let mut old = containers::InstanceSpec::new(containers::InstanceId::new("old").unwrap(), 1)
+        .with_container(containers::ContainerSpec::new("app", "ghcr.io/acme/api:1"));
+    for (key, value) in [("project", "acme"), ("namespace", "default"), ("name", "api-default-dfw-0")] {
+        old.labels.insert(format!("compute.datumapis.com/{key}"), value.to_owned());
+    }
+    containers::Runtime::ensure(&place.runtime, old).await.unwrap();
+    place.run_agent();
+    place.deploy(&workload("api", "ghcr.io/acme/api:1", &["DFW"], 1)).await;
+    place.until_phase("api", "Done").await;
+    until("only the new one runs", || async {
+        let running = place.runtime.running();
+        running.len() == 1 && running[0].0.as_str() != "old"
+    })
+    .await;
+}

@@ -26,11 +26,26 @@ async fn get(client: &Client, path: &str) -> Value {
     if answer.code == 200 { answer.json() } else { Value::Null }
 }
 
-/// Runs a command of ours, as kubectl would, in the project; its output.
+/// Runs a command in the project, with kubectl where it is installed and with our own program; its output, which is the same.
 fn run(server: &Server, words: &[&str]) -> String {
+    let own = run_with(GROUNDPLANE, server, words);
+    if Command::new("kubectl").arg("version").arg("--client").output().is_ok() {
+        let others = run_with("kubectl", server, words);
+        let without_ages = |text: &str| -> Vec<Vec<String>> {
+            let words = |line: &str| {
+                line.split_whitespace().filter(|word| !word.ends_with('s')).map(str::to_owned).collect()
+            };
+            text.lines().map(words).collect()
+        };
+        assert_eq!(without_ages(&own), without_ages(&others), "{words:?}");
+    }
+    own
+}
+
+fn run_with(program: &str, server: &Server, words: &[&str]) -> String {
     let address = std::fs::read_to_string(server.kubeconfig()).unwrap();
     let address = address.lines().find_map(|line| line.trim().strip_prefix("server: ")).unwrap().to_owned();
-    let output = Command::new(GROUNDPLANE)
+    let output = Command::new(program)
         .args(["--server", &format!("{address}{PLANE}")])
         .args(words)
         .env("KUBECONFIG", server.kubeconfig())
@@ -90,7 +105,10 @@ async fn after_a_first_start_on_one_machine_a_workload_runs_at_once() {
     );
     assert!(table.contains("True") && table.contains("AvailablePlacementFound"), "{table}");
     let instances = run(&server, &["get", "instances"]);
-    assert!(instances.contains("web-default-dfw-0") && instances.contains("web-default-iad-1"), "{instances}");
-    let explained = run(&server, &["explain", "workloads.spec.rollout.surge"]);
+    assert!(
+        instances.contains("web-default-dfw-0") && instances.contains("web-default-iad-1"),
+        "{instances}"
+    );
+    let explained = run_with(GROUNDPLANE, &server, &["explain", "workloads.spec.rollout.surge"]);
     assert!(explained.contains("an instance is replaced once another one"), "{explained}");
 }
