@@ -23,7 +23,7 @@ use reconcile::target::Target;
 use reconcile::workers::Settings;
 use serde_json::{Value, json};
 
-use self::memory::{Known, Memory};
+use self::memory::{Memory, Observation};
 use self::status::Report;
 use crate::autoscale::PERIOD;
 use crate::entitlement::{Access, access};
@@ -91,7 +91,7 @@ impl Reconciler for Agent {
 
     fn plan(&self, target: &Target, object: &Arc<Object>, context: &Context<'_>) -> Plan {
         let mut plan = Plan::nothing();
-        self.memory.expect(object.uid(), target);
+        self.memory.place(object.uid(), target);
         let known = self.memory.known(object.uid());
         for id in self.memory.others(target, object.uid()) {
             plan.actions.push(action(REMOVE, json!({ "id": id })));
@@ -109,17 +109,17 @@ impl Reconciler for Agent {
         };
         let report = match (suspended, known) {
             (Some(why), known) => {
-                if matches!(&known, Known::State(state) if state.phase != containers::Phase::Stopped) {
+                if matches!(&known, Observation::State(state) if state.phase != containers::Phase::Stopped) {
                     plan.actions.push(action(STOP, json!({ "id": object.uid() })));
                 }
                 Report::suspended(&why)
             }
             // It was stopped while the project was suspended; under its id it stays so.
-            (None, Known::State(state)) if state.phase == containers::Phase::Stopped => {
+            (None, Observation::State(state)) if state.phase == containers::Phase::Stopped => {
                 plan.actions.push(action(REMOVE, json!({ "id": object.uid() })));
                 Report::starting()
             }
-            (None, Known::State(state)) => {
+            (None, Observation::State(state)) => {
                 let mut report = report(&state);
                 if state.ready && is_autoscaled(object, context) {
                     plan.actions.push(action(MEASURE, json!({ "id": object.uid() })));
@@ -128,14 +128,14 @@ impl Reconciler for Agent {
                 }
                 report
             }
-            (None, Known::Ending) => return plan,
+            (None, Observation::Ending) => return plan,
             (None, known) => match spec::of(target, object, context) {
                 Err(why) => Report::misconfigured(&why),
                 Ok(spec) => {
                     let parameters = serde_json::to_value(&spec).unwrap_or_default();
                     plan.actions.push(action(ENSURE, parameters));
                     match known {
-                        Known::Refused(error) => {
+                        Observation::Refused(error) => {
                             plan.again_after(AGAIN);
                             Report::refused(&error)
                         }
@@ -181,19 +181,19 @@ impl Reconciler for Agent {
 
 impl Agent {
     /// An instance that is deleted goes once nothing of it runs.
-    fn end(&self, mut plan: Plan, target: &Target, object: &Arc<Object>, known: Known) -> Plan {
+    fn end(&self, mut plan: Plan, target: &Target, object: &Arc<Object>, known: Observation) -> Plan {
         if !object.finalizers().contains(&AGENT_FINALIZER) {
             return plan;
         }
         match known {
-            Known::Removed => {
+            Observation::Removed => {
                 let mut new = Object::clone(object);
                 let left = object.finalizers().into_iter().filter(|name| *name != AGENT_FINALIZER);
                 new.set_finalizers(left.map(str::to_owned).collect());
                 plan.change(&target.plane, object, new);
                 plan
             }
-            Known::Ending => plan.waiting_for("its containers are being stopped"),
+            Observation::Ending => plan.waiting_for("its containers are being stopped"),
             _ => {
                 plan.actions.push(action(REMOVE, json!({ "id": object.uid() })));
                 plan.waiting_for("its containers are being stopped")

@@ -48,11 +48,6 @@ pub struct Recommendation {
 }
 
 /// How many instances there should be.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of instances, clamped to its bounds"
-)]
 pub fn recommend(sample: &Sample) -> Recommendation {
     let (least, most) = sample.bounds;
     let clamp = |number: u32| number.clamp(least, most.max(least));
@@ -144,7 +139,6 @@ impl Autoscaled<'_> {
     }
 
     /// What an instance uses, as a share of the target.
-    #[expect(clippy::cast_precision_loss, reason = "thousandths of a core")]
     fn share(&self, instance: &Object) -> Option<f64> {
         let usage = instance.at("status.usage")?;
         let at = Moment::parse_micros(usage["sampledAt"].as_str()?).ok()?;
@@ -158,7 +152,6 @@ impl Autoscaled<'_> {
     }
 
     /// What an instance is to use, in thousandths of a core.
-    #[expect(clippy::cast_precision_loss, reason = "thousandths of a core")]
     fn target(&self, target: &MetricTarget) -> Option<f64> {
         if let Some(percent) = target.average_utilization {
             return Some(self.size?.millicores as f64 * f64::from(percent) / 100.0);

@@ -40,7 +40,6 @@ pub fn size(name: &str, view: &mut View<'_>) -> Option<Size> {
 }
 
 /// The same from what the type says.
-#[expect(clippy::cast_possible_truncation, reason = "no type has more than a number of 63 bits")]
 pub fn size_of(cpu: &str, memory: &str) -> Option<Size> {
     let millicores = (amount(cpu)? * 1000.0).round() as i64;
     let mebibytes = (amount(memory)? / 1_048_576.0).round() as i64;

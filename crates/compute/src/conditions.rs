@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A condition to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ConditionUpdate {
     /// Type of the condition.
     pub kind: &'static str,
     /// `True`, `False` or `Unknown`.
@@ -16,20 +16,20 @@ pub struct Told {
     pub message: String,
 }
 
-impl Told {
+impl ConditionUpdate {
     /// It is so.
-    pub fn yes(kind: &'static str, reason: &str, message: impl Into<String>) -> Told {
-        Told { kind, status: "True", reason: reason.to_owned(), message: message.into() }
+    pub fn yes(kind: &'static str, reason: &str, message: impl Into<String>) -> ConditionUpdate {
+        ConditionUpdate { kind, status: "True", reason: reason.to_owned(), message: message.into() }
     }
 
     /// It is not so.
-    pub fn no(kind: &'static str, reason: &str, message: impl Into<String>) -> Told {
-        Told { kind, status: "False", reason: reason.to_owned(), message: message.into() }
+    pub fn no(kind: &'static str, reason: &str, message: impl Into<String>) -> ConditionUpdate {
+        ConditionUpdate { kind, status: "False", reason: reason.to_owned(), message: message.into() }
     }
 
     /// Nobody knows yet.
-    pub fn unknown(kind: &'static str, reason: &str, message: impl Into<String>) -> Told {
-        Told { kind, status: "Unknown", reason: reason.to_owned(), message: message.into() }
+    pub fn unknown(kind: &'static str, reason: &str, message: impl Into<String>) -> ConditionUpdate {
+        ConditionUpdate { kind, status: "Unknown", reason: reason.to_owned(), message: message.into() }
     }
 
     /// Whether it is `True`.
@@ -67,8 +67,8 @@ impl Told {
 }
 
 /// A condition of an object as it is; nothing if it has none of this type.
-pub fn find<'a>(conditions: &'a [Value], kind: &str) -> Option<Seen<'a>> {
-    conditions.iter().find(|condition| condition["type"] == kind).map(|condition| Seen {
+pub fn find<'a>(conditions: &'a [Value], kind: &str) -> Option<ConditionView<'a>> {
+    conditions.iter().find(|condition| condition["type"] == kind).map(|condition| ConditionView {
         status: condition["status"].as_str().unwrap_or_default(),
         reason: condition["reason"].as_str().unwrap_or_default(),
         message: condition["message"].as_str().unwrap_or_default(),
@@ -87,7 +87,7 @@ pub fn holds(object: &Object, kind: &str) -> bool {
 
 /// A condition as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen<'a> {
+pub struct ConditionView<'a> {
     /// `True`, `False` or `Unknown`.
     pub status: &'a str,
     /// Machine-readable reason.
@@ -96,7 +96,7 @@ pub struct Seen<'a> {
     pub message: &'a str,
 }
 
-impl Seen<'_> {
+impl ConditionView<'_> {
     /// Whether it is `True`.
     pub fn is_true(&self) -> bool {
         self.status == "True"

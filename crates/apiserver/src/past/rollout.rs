@@ -63,7 +63,7 @@ pub async fn answer(call: &Call, accept: &Accept, query: &Query) -> Result<Answe
 }
 
 /// A change of the specification.
-pub struct Revised {
+pub struct SpecChange {
     change: Change,
     before: Option<Object>,
     after: Object,
@@ -76,7 +76,7 @@ pub async fn state(call: &Call, number: i64) -> Result<Object, Status> {
 }
 
 /// The changes of the specification of the object that is there, newest first: those up to a limit, or the one of a number.
-async fn revisions(call: &Call, wanted: Option<i64>, limit: usize) -> Result<Vec<Revised>, Status> {
+async fn revisions(call: &Call, wanted: Option<i64>, limit: usize) -> Result<Vec<SpecChange>, Status> {
     let key = call.key()?;
     let read = |entry: &store::Entry| -> Result<Object, Status> {
         Ok(Object::from_value(revision::read(call, &key, entry)?).unwrap_or_default())
@@ -95,7 +95,7 @@ async fn revisions(call: &Call, wanted: Option<i64>, limit: usize) -> Result<Vec
             if is_same || wanted.is_some_and(|wanted| wanted != after.generation()) {
                 continue;
             }
-            found.push(Revised { change, before, after });
+            found.push(SpecChange { change, before, after });
             if wanted.is_some() || found.len() >= limit {
                 return Ok(found);
             }
@@ -107,7 +107,7 @@ async fn revisions(call: &Call, wanted: Option<i64>, limit: usize) -> Result<Vec
     }
 }
 
-fn ended(call: &Call, found: Vec<Revised>, is_nothing: bool) -> Result<Vec<Revised>, Status> {
+fn ended(call: &Call, found: Vec<SpecChange>, is_nothing: bool) -> Result<Vec<SpecChange>, Status> {
     if is_nothing { Err(call.not_found()) } else { Ok(found) }
 }
 
@@ -117,7 +117,7 @@ fn no_such_revision(call: &Call, number: i64) -> Status {
     status
 }
 
-impl Revised {
+impl SpecChange {
     fn to_json(&self, call: &Call, rollout: &Rollout, with_diff: bool) -> Value {
         let change = &self.change;
         let mut told = json!({
@@ -154,7 +154,7 @@ fn shown_spec(call: &Call, object: &Object) -> Value {
 }
 
 /// The revisions as clients know them that kept their own in a ConfigMap.
-fn config_map(call: &Call, rollout: &Rollout, revisions: &[Revised]) -> Value {
+fn config_map(call: &Call, rollout: &Rollout, revisions: &[SpecChange]) -> Value {
     let group = &call.kind.group;
     let mut data = Map::new();
     for found in revisions {
@@ -183,7 +183,7 @@ fn config_map(call: &Call, rollout: &Rollout, revisions: &[Revised]) -> Value {
     })
 }
 
-fn table(call: &Call, accept: &Accept, revisions: &[Revised], items: &[Value]) -> Value {
+fn table(call: &Call, accept: &Accept, revisions: &[SpecChange], items: &[Value]) -> Value {
     let column = |name: &str, description: &str| json!({ "name": name, "type": "string", "format": "", "description": description, "priority": 0 });
     let columns = json!([
         column("Rev", "Number of the revision"),
@@ -194,7 +194,7 @@ fn table(call: &Call, accept: &Accept, revisions: &[Revised], items: &[Value]) -
         column("Message", "Message that the client sent with the change"),
     ]);
     let now = call.api.now();
-    let row = |(found, item): (&Revised, &Value)| {
+    let row = |(found, item): (&SpecChange, &Value)| {
         let message = item["message"].as_str().unwrap_or_default();
         json!({
             "cells": [format!("#{}", item["revision"]), age(moment(found.change.time), now), item["image"], item["changes"], item["user"], message],

@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// What is known of an instance.
 #[derive(Debug, Clone)]
-pub enum Known {
+pub enum Observation {
     /// Nothing yet.
     Nothing,
     /// What the runtime reported last.
@@ -46,7 +46,7 @@ pub struct Memory {
 
 #[derive(Default)]
 struct Inner {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, Observation>,
     targets: BTreeMap<String, Target>,
     /// Ids that an object has or had: one that was made again is another instance.
     ids: BTreeMap<Target, BTreeSet<String>>,
@@ -83,12 +83,12 @@ impl Memory {
     }
 
     /// What is known of an instance.
-    pub fn known(&self, id: &str) -> Known {
-        self.lock().known.get(id).cloned().unwrap_or(Known::Nothing)
+    pub fn known(&self, id: &str) -> Observation {
+        self.lock().known.get(id).cloned().unwrap_or(Observation::Nothing)
     }
 
     /// Notes where the object of an instance is.
-    pub fn expect(&self, id: &str, target: &Target) {
+    pub fn place(&self, id: &str, target: &Target) {
         let mut inner = self.lock();
         if inner.targets.get(id) != Some(target) {
             inner.targets.insert(id.to_owned(), target.clone());
@@ -104,9 +104,9 @@ impl Memory {
         let mut left = Vec::new();
         for id in ids {
             match inner.known.get(&id) {
-                Some(Known::Ending) => {}
-                Some(Known::State(_) | Known::Refused(_)) => left.push(id),
-                Some(Known::Removed | Known::Nothing) | None => inner.forget(&id, target),
+                Some(Observation::Ending) => {}
+                Some(Observation::State(_) | Observation::Refused(_)) => left.push(id),
+                Some(Observation::Removed | Observation::Nothing) | None => inner.forget(&id, target),
             }
         }
         left
@@ -152,17 +152,17 @@ impl Memory {
     /// Makes sure that an instance runs.
     pub async fn ensure(&self, spec: InstanceSpec, target: &Target) {
         let id = spec.id.clone();
-        self.expect(id.as_str(), target);
-        if matches!(self.known(id.as_str()), Known::Removed) {
+        self.place(id.as_str(), target);
+        if matches!(self.known(id.as_str()), Observation::Removed) {
             // It was removed to be started anew: what is reported from now on counts.
             self.lock().known.remove(id.as_str());
         }
         match self.runtime.ensure(spec).await {
             Ok(()) => match self.runtime.observe(&id).await {
                 Ok(state) => self.report(state),
-                Err(error) => self.set(id.as_str(), Known::Refused(error)),
+                Err(error) => self.set(id.as_str(), Observation::Refused(error)),
             },
-            Err(error) => self.set(id.as_str(), Known::Refused(error)),
+            Err(error) => self.set(id.as_str(), Observation::Refused(error)),
         }
     }
 
@@ -172,7 +172,6 @@ impl Memory {
     }
 
     /// Measures an instance, unless that was done a moment ago.
-    #[expect(clippy::cast_possible_truncation, reason = "thousandths of a core")]
     pub async fn measure(&self, id: &str, pause: Duration) {
         let Some(at) = id_of(id) else { return };
         let now = SystemTime::now();
@@ -192,7 +191,7 @@ impl Memory {
 
     /// Stops an instance, in the background.
     pub fn stop(self: Arc<Self>, id: String, target: &Target) {
-        self.expect(&id, target);
+        self.place(&id, target);
         tokio::spawn(async move {
             let Some(at) = id_of(&id) else { return };
             if let Err(error) = self.runtime.stop(&at, GRACE).await {
@@ -207,20 +206,20 @@ impl Memory {
 
     /// Stops and removes an instance, in the background.
     pub fn remove(self: Arc<Self>, id: String, target: &Target) {
-        self.expect(&id, target);
-        if matches!(self.known(&id), Known::Ending) {
+        self.place(&id, target);
+        if matches!(self.known(&id), Observation::Ending) {
             return;
         }
-        self.lock().known.insert(id.clone(), Known::Ending);
+        self.lock().known.insert(id.clone(), Observation::Ending);
         tokio::spawn(async move {
-            let Some(at) = id_of(&id) else { return self.set(&id, Known::Removed) };
+            let Some(at) = id_of(&id) else { return self.set(&id, Observation::Removed) };
             loop {
                 match self.runtime.stop(&at, GRACE).await {
                     Ok(()) | Err(Error::NotFound { .. }) => {}
                     Err(error) => tracing::warn!(%error, "an instance can't be stopped"),
                 }
                 match self.runtime.remove(&at).await {
-                    Ok(()) => return self.set(&id, Known::Removed),
+                    Ok(()) => return self.set(&id, Observation::Removed),
                     Err(error) => tracing::warn!(%error, "an instance can't be removed"),
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -232,7 +231,7 @@ impl Memory {
         let label = |key: &str| state.labels.get(key).cloned().unwrap_or_default();
         let id = state.id.as_str().to_owned();
         let target = Target::new(label(PROJECT), Instance::address(&label(NAMESPACE), &label(NAME)));
-        self.expect(&id, &target);
+        self.place(&id, &target);
         self.note(&id, Some(state));
     }
 
@@ -241,21 +240,21 @@ impl Memory {
         let before = self.known(id);
         let known = match (before, state) {
             // Until it is removed, it is ending, whatever is reported.
-            (Known::Ending | Known::Removed, _) => return,
-            (_, Some(state)) => Known::State(Box::new(state)),
-            (_, None) => Known::Nothing,
+            (Observation::Ending | Observation::Removed, _) => return,
+            (_, Some(state)) => Observation::State(Box::new(state)),
+            (_, None) => Observation::Nothing,
         };
         self.set(id, known);
     }
 
-    fn set(&self, id: &str, known: Known) {
+    fn set(&self, id: &str, known: Observation) {
         let mut inner = self.lock();
         let is_same = match (inner.known.get(id), &known) {
-            (Some(Known::State(old)), Known::State(new)) => old == new,
-            (Some(Known::Refused(old)), Known::Refused(new)) => old == new,
+            (Some(Observation::State(old)), Observation::State(new)) => old == new,
+            (Some(Observation::Refused(old)), Observation::Refused(new)) => old == new,
             _ => false,
         };
-        if matches!(known, Known::Removed) {
+        if matches!(known, Observation::Removed) {
             inner.usage.remove(id);
         }
         inner.known.insert(id.to_owned(), known);

@@ -7,7 +7,7 @@ use krm::Object;
 use krm::time::Moment;
 use serde_json::{Value, json};
 
-use crate::conditions::Told;
+use crate::conditions::ConditionUpdate;
 
 const PROGRAMMED: &str = "Programmed";
 const AVAILABLE: &str = "Available";
@@ -15,8 +15,8 @@ const AVAILABLE: &str = "Available";
 /// What is written into the status of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    programmed: Told,
-    available: Told,
+    programmed: ConditionUpdate,
+    available: ConditionUpdate,
     is_running: bool,
     addresses: Vec<String>,
     external: Option<String>,
@@ -48,7 +48,7 @@ pub fn report(state: &InstanceState) -> Report {
     }
 }
 
-fn told(state: &InstanceState) -> (Told, Told) {
+fn told(state: &InstanceState) -> (ConditionUpdate, ConditionUpdate) {
     if let Some(error) = &state.failure
         && !state.ready
     {
@@ -57,8 +57,8 @@ fn told(state: &InstanceState) -> (Told, Told) {
     match state.phase {
         Phase::Pending | Phase::Pulling | Phase::Starting | Phase::BackOff => starting(),
         Phase::Running if state.ready => (
-            Told::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
-            Told::yes(AVAILABLE, "Available", "Instance is available"),
+            ConditionUpdate::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
+            ConditionUpdate::yes(AVAILABLE, "Available", "Instance is available"),
         ),
         Phase::Running => {
             let waiting = state.containers.iter().find_map(|container| {
@@ -67,36 +67,36 @@ fn told(state: &InstanceState) -> (Told, Told) {
             });
             let message = waiting.unwrap_or_else(|| "Instance is starting".to_owned());
             (
-                Told::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
-                Told::unknown(AVAILABLE, "Starting", message),
+                ConditionUpdate::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
+                ConditionUpdate::unknown(AVAILABLE, "Starting", message),
             )
         }
         Phase::Stopping => both("Stopping", "Instance is stopping"),
         Phase::Stopped => (
-            Told::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
-            Told::no(AVAILABLE, "Stopped", "Instance is stopped"),
+            ConditionUpdate::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
+            ConditionUpdate::no(AVAILABLE, "Stopped", "Instance is stopped"),
         ),
         Phase::Succeeded => (
-            Told::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
-            Told::no(AVAILABLE, "Stopped", "All containers have exited"),
+            ConditionUpdate::yes(PROGRAMMED, "Programmed", "Instance has been programmed"),
+            ConditionUpdate::no(AVAILABLE, "Stopped", "All containers have exited"),
         ),
         Phase::Failed => both("Failed", "A container has failed and is not restarted"),
     }
 }
 
-fn starting() -> (Told, Told) {
+fn starting() -> (ConditionUpdate, ConditionUpdate) {
     (
-        Told::unknown(PROGRAMMED, "ProgrammingInProgress", "Instance is being programmed"),
-        Told::unknown(AVAILABLE, "Provisioning", "Instance is provisioning"),
+        ConditionUpdate::unknown(PROGRAMMED, "ProgrammingInProgress", "Instance is being programmed"),
+        ConditionUpdate::unknown(AVAILABLE, "Provisioning", "Instance is provisioning"),
     )
 }
 
-fn both(reason: &str, message: &str) -> (Told, Told) {
-    (Told::no(PROGRAMMED, reason, message), Told::no(AVAILABLE, reason, message))
+fn both(reason: &str, message: &str) -> (ConditionUpdate, ConditionUpdate) {
+    (ConditionUpdate::no(PROGRAMMED, reason, message), ConditionUpdate::no(AVAILABLE, reason, message))
 }
 
 /// A failure in the words that users know, with the cause.
-fn failed(error: &Error) -> (Told, Told) {
+fn failed(error: &Error) -> (ConditionUpdate, ConditionUpdate) {
     let (reason, what) = match error {
         error if error.is_about_the_image() => ("ImageUnavailable", "The instance image could not be pulled"),
         Error::Crashed { .. } | Error::OutOfMemory { .. } | Error::Unhealthy { .. } => {
@@ -115,7 +115,7 @@ fn failed(error: &Error) -> (Told, Told) {
         _ => {
             let (programmed, available) = starting();
             let message = format!("Instance is provisioning: {error}");
-            return (programmed, Told { message, ..available });
+            return (programmed, ConditionUpdate { message, ..available });
         }
     };
     let message = format!("{what}: {error}");
@@ -123,7 +123,7 @@ fn failed(error: &Error) -> (Told, Told) {
 }
 
 impl Report {
-    fn of((programmed, available): (Told, Told)) -> Report {
+    fn of((programmed, available): (ConditionUpdate, ConditionUpdate)) -> Report {
         Report {
             programmed,
             available,
@@ -155,8 +155,8 @@ impl Report {
 
     /// The project is suspended.
     pub fn suspended(why: &str) -> Report {
-        let programmed = Told::yes(PROGRAMMED, "Programmed", "Instance has been programmed");
-        Report::of((programmed, Told::no(AVAILABLE, "Suspended", why)))
+        let programmed = ConditionUpdate::yes(PROGRAMMED, "Programmed", "Instance has been programmed");
+        Report::of((programmed, ConditionUpdate::no(AVAILABLE, "Suspended", why)))
     }
 
     /// Writes it into the status of an instance. What it does not know stays.

@@ -16,7 +16,7 @@ use reconcile::target::Target;
 use reconcile::workers::Settings;
 use serde_json::{Value, json};
 
-use self::ordered::{Slot, Steps, Wanted};
+use self::ordered::{DesiredState, Slot, Steps};
 use self::rollup::Observed;
 use super::network::{Attached, Networks};
 use super::{owner_reference, text};
@@ -135,7 +135,7 @@ struct Deployment<'a> {
     template: Value,
     canary_template: Option<Value>,
     place: Option<Place>,
-    wanted: Wanted,
+    wanted: DesiredState,
     plane: String,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Deployment<'a> {
             None => places.into_iter().find(|place| Some(&place.city) == deployment.spec.city_code.as_ref()),
         };
         let started = object.at("status.startedReplicas").and_then(Value::as_u64).unwrap_or(0);
-        let wanted = Wanted {
+        let wanted = DesiredState {
             desired: deployment.desired(),
             started: u32::try_from(started).unwrap_or(0),
             hash: template_hash(&template),

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::network::{Attached, Networks};
 use super::text;
 use crate::claims::{INSTANCES, PAYING_FOR, REGISTRATIONS};
-use crate::conditions::{self, Told, find};
+use crate::conditions::{self, ConditionUpdate, find};
 use crate::kinds::Instance;
 use crate::names::{DATA_GATE, DEPLOYMENT_NAME, INSTANCE_INDEX, NETWORK_GATE, QUOTA_GATE};
 use crate::template::{networks, required_data};
@@ -83,8 +83,8 @@ impl Reconciler for InstanceController {
         let mut told = vec![quota.clone()];
         told.extend(data.clone());
         if quota.status == "False" && left.iter().any(|gate| gate == QUOTA_GATE) {
-            told.push(Told::no("Programmed", "PendingQuota", "Insufficient quota"));
-            told.push(Told::no("Available", "PendingQuota", "Insufficient quota"));
+            told.push(ConditionUpdate::no("Programmed", "PendingQuota", "Insufficient quota"));
+            told.push(ConditionUpdate::no("Available", "PendingQuota", "Insufficient quota"));
         }
         told.iter().for_each(|told| told.tell_of(&mut new, &now));
         let waiting = Gates { left: &left, quota: &quota, data: data.as_ref(), network: &network };
@@ -103,27 +103,27 @@ fn gates(object: &Object) -> Vec<String> {
 }
 
 /// Whether the claim of the instance's ordinal is granted.
-fn quota(object: &Object, context: &Context<'_>) -> Told {
+fn quota(object: &Object, context: &Context<'_>) -> ConditionUpdate {
     let kind = "QuotaGranted";
     if context.root().bucket(REGISTRATIONS, INSTANCES).is_empty() {
-        return Told::yes(kind, "QuotaDisabled", "No quota is kept of instances");
+        return ConditionUpdate::yes(kind, "QuotaDisabled", "No quota is kept of instances");
     }
     let owner = object.owners().next().map(|owner| owner.uid.to_owned()).unwrap_or_default();
     let claims = context.here().bucket(PAYING_FOR, &owner);
     let own = claims.iter().find(|claim| claim.label(INSTANCE_INDEX) == object.label(INSTANCE_INDEX));
     let Some(claim) = own else {
-        return Told::unknown(kind, "PendingEvaluation", "Waiting for quota evaluation");
+        return ConditionUpdate::unknown(kind, "PendingEvaluation", "Waiting for quota evaluation");
     };
     let Some(granted) = find(conditions::of(claim), "Granted") else {
-        return Told::unknown(kind, "PendingEvaluation", "Waiting for quota evaluation");
+        return ConditionUpdate::unknown(kind, "PendingEvaluation", "Waiting for quota evaluation");
     };
     match (granted.is_true(), granted.reason) {
-        (true, _) => Told::yes(kind, "QuotaAvailable", granted.message),
+        (true, _) => ConditionUpdate::yes(kind, "QuotaAvailable", granted.message),
         (false, "PendingEvaluation") => {
-            Told::unknown(kind, "QuotaNoBudget", "No quota was granted to the project")
+            ConditionUpdate::unknown(kind, "QuotaNoBudget", "No quota was granted to the project")
         }
-        (false, "ValidationFailed") => Told::no(kind, "ValidationFailed", granted.message),
-        (false, _) => Told::no(kind, "QuotaExceeded", denied(claim, granted.message)),
+        (false, "ValidationFailed") => ConditionUpdate::no(kind, "ValidationFailed", granted.message),
+        (false, _) => ConditionUpdate::no(kind, "QuotaExceeded", denied(claim, granted.message)),
     }
 }
 
@@ -141,7 +141,7 @@ fn denied(claim: &Object, otherwise: &str) -> String {
 }
 
 /// Whether the ConfigMaps and Secrets exist that the instance can't start without. Nothing of them is read but that.
-fn referenced_data(object: &Object, context: &Context<'_>) -> Option<Told> {
+fn referenced_data(object: &Object, context: &Context<'_>) -> Option<ConditionUpdate> {
     let kind = "ReferencedDataReady";
     let needed = required_data(object.get("spec")?);
     if needed.is_empty() {
@@ -158,14 +158,16 @@ fn referenced_data(object: &Object, context: &Context<'_>) -> Option<Told> {
         context.metadata(&Target::new(context.plane(), at)).is_none()
     });
     Some(match missing {
-        None => Told::yes(kind, "DataAvailable", "All referenced ConfigMaps and Secrets exist"),
+        None => ConditionUpdate::yes(kind, "DataAvailable", "All referenced ConfigMaps and Secrets exist"),
         // What an instance was started with it keeps.
-        Some(_) if !gates(object).iter().any(|gate| gate == DATA_GATE) => {
-            Told::yes(kind, "DataAvailable", "All referenced ConfigMaps and Secrets existed at the start")
-        }
+        Some(_) if !gates(object).iter().any(|gate| gate == DATA_GATE) => ConditionUpdate::yes(
+            kind,
+            "DataAvailable",
+            "All referenced ConfigMaps and Secrets existed at the start",
+        ),
         Some(missing) => {
             let message = format!("{} {:?} not found in namespace {namespace:?}", missing.kind, missing.name);
-            Told::no(kind, "SourceNotFound", message)
+            ConditionUpdate::no(kind, "SourceNotFound", message)
         }
     })
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use self::deployments::Deployments;
 use self::rollup::Rollup;
-use crate::conditions::Told;
+use crate::conditions::ConditionUpdate;
 use crate::entitlement::{Access, access};
 use crate::hash::template_hash;
 use crate::kinds::workload::RolloutPhase;
@@ -83,7 +83,7 @@ impl Reconciler for WorkloadController {
                 existing
                     .iter()
                     .for_each(|deployment| plan.independent.push(delete(&target.plane, deployment)));
-                rollup.blocked = Some(Told::no("Available", "ServiceRevoked", why.clone()));
+                rollup.blocked = Some(ConditionUpdate::no("Available", "ServiceRevoked", why.clone()));
             }
             _ => {
                 let missing = missing_networks(object, &workload, context);
@@ -91,14 +91,15 @@ impl Reconciler for WorkloadController {
                     rollup.unmatched = deployments.write(&target.plane, &mut plan, context);
                 } else {
                     let message = format!("Unable to find networks: {}", missing.join(", "));
-                    rollup.blocked = Some(Told::no("Available", "NetworkNotFound", message));
+                    rollup.blocked = Some(ConditionUpdate::no("Available", "NetworkNotFound", message));
                 }
                 if let Access::Suspended(why) = &access {
-                    rollup.blocked = Some(Told::no("Available", "Suspended", why.clone()));
+                    rollup.blocked = Some(ConditionUpdate::no("Available", "Suspended", why.clone()));
                 }
             }
         }
         rollup.canary_waits = deployments.is_canary_waiting();
+        rollup.is_changing = !plan.independent.is_empty();
         let status = rollup.status();
         let phase = status["rollout"]["phase"].clone();
         new.set("status", Some(status));

@@ -118,7 +118,7 @@ pub struct WorkloadDeploymentStatus {
     /// What an instance of the latest template failed of, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Usage that autoscaling goes by, and what came of it.
+    /// State of autoscaling, if the deployment is scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoscaling: Option<AutoscalingStatus>,
 }

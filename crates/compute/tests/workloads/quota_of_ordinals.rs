@@ -49,13 +49,10 @@ async fn three_of_four_ordinals_run_and_the_fourth_follows_when_more_is_granted(
     metered(&place, 3).await;
     place.deploy(&workload("api", "ghcr.io/acme/api:1", &["DFW", "IAD"], 2)).await;
     until("three are ready", || async { place.workload("api").await["status"]["readyReplicas"] == 3 }).await;
-    let all = place.instances().await;
-    let waiting = all.iter().find(|instance| !condition(instance, "Ready").starts_with("True"));
     until("the fourth waits", || async {
         place.instances().await.iter().any(|found| super::place::shown(found) == "Pending (quota exceeded)")
     })
     .await;
-    drop(waiting);
     let waiting = place
         .instances()
         .await

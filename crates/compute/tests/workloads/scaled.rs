@@ -43,6 +43,9 @@ async fn instances_follow_the_cpu_that_they_use_within_their_bounds() {
     until("one is enough", || async { replicas().await == 1 }).await;
     until("one is left", || async { place.instances().await.len() == 1 }).await;
     // The number is the autoscaler's: the scale subresource shows it.
-    let scale = place.get(&format!("{deployment}/scale")).await;
-    assert_eq!((&scale["spec"]["replicas"], &scale["status"]["replicas"]), (&json!(1), &json!(1)));
+    until("the scale shows it", || async {
+        let scale = place.get(&format!("{deployment}/scale")).await;
+        (&scale["spec"]["replicas"], &scale["status"]["replicas"]) == (&json!(1), &json!(1))
+    })
+    .await;
 }

@@ -18,6 +18,8 @@ use crate::modules;
 
 /// The project that is used first.
 const PROJECT: &str = "default";
+/// The namespace of it that is used first.
+const NAMESPACE: &str = "default";
 
 /// What runs on this machine.
 #[derive(clap::Args)]
@@ -63,11 +65,15 @@ impl LocalFlags {
         project.set("spec", Some(serde_json::json!({})));
         ensure(&client, project).await?;
         let inside = client.in_plane(&Plane::project(PROJECT));
+        // A controller makes it too, but none runs yet.
+        let mut namespace = Object::new("v1", "Namespace");
+        namespace.set_meta("name", Some(NAMESPACE.into()));
+        ensure(&inside, namespace).await?;
         for mut object in start.project {
             let (group, _) = krm::kind::split_api_version(object.api_version());
             let kind = api.kinds().of(&Plane::project(PROJECT)).kind(group, object.kind()).cloned();
             if kind.is_some_and(|kind| kind.is_namespaced()) && object.namespace().is_empty() {
-                object.set_meta("namespace", Some("default".into()));
+                object.set_meta("namespace", Some(NAMESPACE.into()));
             }
             ensure(&inside, object).await?;
         }

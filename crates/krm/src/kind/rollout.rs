@@ -8,7 +8,7 @@ use crate::object::Object;
 pub struct Rollout {
     /// Hash of what is rolled out, of an object: revisions with the same hash roll out the same.
     pub hash: fn(&Object) -> Option<String>,
-    /// What is rolled out, in a word, such as an image.
+    /// Short name of what is rolled out, such as an image.
     pub image: fn(&Object) -> String,
     /// What changed between two states, for people. Of a new object, there is no earlier one.
     pub describe: fn(Option<&Object>, &Object) -> String,

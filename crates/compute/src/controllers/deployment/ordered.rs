@@ -28,7 +28,7 @@ pub struct Slot {
 
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DesiredState {
     /// Number of instances.
     pub desired: u32,
     /// Ordinals that were started before.
@@ -45,7 +45,7 @@ pub struct Wanted {
     pub policy: ManagementPolicy,
 }
 
-impl Wanted {
+impl DesiredState {
     /// Hash of the template of an ordinal.
     pub fn hash_of(&self, ordinal: u32) -> &str {
         match &self.canary {
@@ -67,7 +67,7 @@ pub struct Steps {
 }
 
 /// Decides about the instances of a deployment.
-pub fn steps(slots: &[Slot], wanted: &Wanted) -> Steps {
+pub fn steps(slots: &[Slot], wanted: &DesiredState) -> Steps {
     let mut steps = Steps::default();
     let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
@@ -109,7 +109,7 @@ fn stop(slots: &[Slot], excess: &[usize], policy: ManagementPolicy, steps: &mut 
 fn start(
     slots: &[Slot],
     taken: &BTreeMap<u32, usize>,
-    wanted: &Wanted,
+    wanted: &DesiredState,
     total: u32,
     started: u32,
     steps: &mut Steps,
@@ -132,7 +132,13 @@ fn start(
     }
 }
 
-fn replace(slots: &[Slot], taken: &BTreeMap<u32, usize>, wanted: &Wanted, total: u32, steps: &mut Steps) {
+fn replace(
+    slots: &[Slot],
+    taken: &BTreeMap<u32, usize>,
+    wanted: &DesiredState,
+    total: u32,
+    steps: &mut Steps,
+) {
     let mut is_anything_down = false;
     let mut candidate = None;
     for ordinal in 0..total {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use krm::Object;
 use serde_json::{Value, json};
 
-use super::ordered::Wanted;
-use crate::conditions::{self, Told, find};
+use super::ordered::DesiredState;
+use crate::conditions::{self, ConditionUpdate, find};
 use crate::controllers::network::Networks;
 use crate::controllers::text;
 use crate::names::{DEPLOYMENT_NAME, INSTANCE_INDEX};
@@ -18,7 +18,7 @@ pub struct Observed<'a> {
     /// Its instances.
     pub instances: &'a [Arc<Object>],
     /// What is wanted.
-    pub wanted: &'a Wanted,
+    pub wanted: &'a DesiredState,
     /// Where it is; nothing if the location is not available.
     pub place: Option<&'a Place>,
     /// How far its networks are.
@@ -94,53 +94,53 @@ impl Observed<'_> {
     }
 
     /// `ReferencedDataReady` of the instance that is worst off, if any has it.
-    fn referenced_data(&self) -> Option<Told> {
+    fn referenced_data(&self) -> Option<ConditionUpdate> {
         let found = self
             .instances
             .iter()
             .filter_map(|instance| find(conditions::of(instance), "ReferencedDataReady"));
         let worst = found.into_iter().min_by_key(|found| found.is_true())?;
         Some(match worst.is_true() {
-            true => Told::yes("ReferencedDataReady", worst.reason, worst.message),
-            false => Told::no("ReferencedDataReady", worst.reason, worst.message),
+            true => ConditionUpdate::yes("ReferencedDataReady", worst.reason, worst.message),
+            false => ConditionUpdate::no("ReferencedDataReady", worst.reason, worst.message),
         })
     }
 
-    fn replicas_ready(&self) -> Told {
+    fn replicas_ready(&self) -> ConditionUpdate {
         let (kind, desired) = ("ReplicasReady", self.wanted.desired);
         let denied = self.waiting_for_quota();
         if denied > 0 {
             let message = format!("{denied} of {desired} desired replicas are pending quota");
-            return Told::no(kind, "QuotaExceeded", message);
+            return ConditionUpdate::no(kind, "QuotaExceeded", message);
         }
         if let Some(data) = self.referenced_data().filter(|data| !data.holds()) {
-            return Told::no(kind, "AwaitingPropagation", data.message);
+            return ConditionUpdate::no(kind, "AwaitingPropagation", data.message);
         }
         let ready = self.instances.iter().filter(|instance| is_ready(instance)).count();
-        Told::yes(kind, "ReplicasAvailable", format!("{ready}/{desired} replicas available"))
+        ConditionUpdate::yes(kind, "ReplicasAvailable", format!("{ready}/{desired} replicas available"))
     }
 
     /// One ready instance is enough. Without one, the reason of the highest priority is told.
-    fn available(&self, deployment: &Object) -> Told {
+    fn available(&self, deployment: &Object) -> ConditionUpdate {
         let kind = "Available";
         let ready = self.instances.iter().filter(|instance| is_ready(instance)).count();
         if ready > 0 {
             let message = format!("{ready}/{} instances are ready", self.instances.len());
-            return Told::yes(kind, "StableInstanceFound", message);
+            return ConditionUpdate::yes(kind, "StableInstanceFound", message);
         }
         let mut candidates =
-            vec![(1, Told::no(kind, "InstancesProvisioning", "Instances are being provisioned"))];
+            vec![(1, ConditionUpdate::no(kind, "InstancesProvisioning", "Instances are being provisioned"))];
         match self.networks {
             Networks::Ready => {}
             Networks::Provisioning(what) => {
-                candidates.push((2, Told::no(kind, "NetworkProvisioning", what.clone())))
+                candidates.push((2, ConditionUpdate::no(kind, "NetworkProvisioning", what.clone())))
             }
             Networks::Missing(names) => {
                 let message = format!("Unable to find networks: {}", names.join(", "));
-                candidates.push((6, Told::no(kind, "NetworkNotFound", message)));
+                candidates.push((6, ConditionUpdate::no(kind, "NetworkNotFound", message)));
             }
             Networks::Failed(why) => {
-                candidates.push((7, Told::no(kind, "NetworkFailedToCreate", why.clone())))
+                candidates.push((7, ConditionUpdate::no(kind, "NetworkFailedToCreate", why.clone())))
             }
         }
         if self.place.is_none() {
@@ -151,31 +151,31 @@ impl Observed<'_> {
                     text(deployment, "spec.cityCode")
                 ),
             };
-            candidates.push((8, Told::no(kind, "NoMatchingLocation", place)));
+            candidates.push((8, ConditionUpdate::no(kind, "NoMatchingLocation", place)));
         }
         let denied = self.waiting_for_quota();
         if denied > 0 {
             let message = format!("{denied} of {} desired instances pending quota", self.wanted.desired);
-            candidates.push((3, Told::no(kind, "QuotaNotGranted", message)));
+            candidates.push((3, ConditionUpdate::no(kind, "QuotaNotGranted", message)));
         }
         if let Some(data) = self.referenced_data().filter(|data| !data.holds()) {
             let (priority, reason) = match is_hard(&data.reason) {
                 true => (5, data.reason.clone()),
                 false => (4, "ReferencedDataNotReady".to_owned()),
             };
-            candidates.push((priority, Told::no(kind, &reason, data.message)));
+            candidates.push((priority, ConditionUpdate::no(kind, &reason, data.message)));
         }
         // The cause is on the instance; it is told here, so that nobody has to look for it.
         if let Some((instance, reason, message)) =
             self.failure().filter(|failure| failure.1 != "QuotaExceeded")
         {
-            candidates.push((5, Told::no(kind, reason, format!("{instance}: {message}"))));
+            candidates.push((5, ConditionUpdate::no(kind, reason, format!("{instance}: {message}"))));
         }
         if let Some(why) = self.refused {
-            candidates.push((6, Told::no(kind, "InstancesRefused", why)));
+            candidates.push((6, ConditionUpdate::no(kind, "InstancesRefused", why)));
         }
         let mut worst = 0;
-        let mut told = Told::no(kind, "InstancesProvisioning", "No instances available yet");
+        let mut told = ConditionUpdate::no(kind, "InstancesProvisioning", "No instances available yet");
         for (priority, candidate) in candidates {
             if priority > worst {
                 (worst, told) = (priority, candidate);

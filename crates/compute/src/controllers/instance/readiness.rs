@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::conditions::{Told, find};
+use crate::conditions::{ConditionUpdate, find};
 use crate::controllers::network::Networks;
 use crate::names::{DATA_GATE, NETWORK_GATE, QUOTA_GATE};
 
@@ -13,22 +13,22 @@ pub struct Gates<'a> {
     /// Names of the gates that are left.
     pub left: &'a [String],
     /// Whether quota is granted.
-    pub quota: &'a Told,
+    pub quota: &'a ConditionUpdate,
     /// Whether referenced data is there.
-    pub data: Option<&'a Told>,
+    pub data: Option<&'a ConditionUpdate>,
     /// How far the network is.
     pub network: &'a Networks,
 }
 
 /// `Ready` of an instance with these conditions and gates.
-pub fn ready(conditions: &[Value], gates: &Gates<'_>) -> Told {
+pub fn ready(conditions: &[Value], gates: &Gates<'_>) -> ConditionUpdate {
     if !gates.left.is_empty() {
         return gated(gates);
     }
     let programmed = find(conditions, "Programmed");
     let available = find(conditions, "Available");
     let Some(programmed) = programmed.filter(|found| found.reason != "Pending") else {
-        return Told::no(READY, "PendingProgramming", "Instance has not been programmed");
+        return ConditionUpdate::no(READY, "PendingProgramming", "Instance has not been programmed");
     };
     let status = |status: &str| if status == "Unknown" { "Unknown" } else { "False" };
     if !programmed.is_true() {
@@ -38,46 +38,47 @@ pub fn ready(conditions: &[Value], gates: &Gates<'_>) -> Told {
         let best = found.max_by_key(|found| (is_cause(found.reason), found.reason == programmed.reason));
         let best = best.unwrap_or(programmed);
         let (reason, message) = (best.reason.to_owned(), best.message.to_owned());
-        return Told { kind: READY, status: status(best.status), reason, message };
+        return ConditionUpdate { kind: READY, status: status(best.status), reason, message };
     }
     match available {
-        Some(found) if found.is_true() => Told::yes(READY, "Available", "Instance is ready"),
-        Some(found) if found.reason != "Pending" => Told {
+        Some(found) if found.is_true() => ConditionUpdate::yes(READY, "Available", "Instance is ready"),
+        Some(found) if found.reason != "Pending" => ConditionUpdate {
             kind: READY,
             status: status(found.status),
             reason: found.reason.to_owned(),
             message: found.message.to_owned(),
         },
-        _ => Told::no(READY, "Pending", "Instance is not available"),
+        _ => ConditionUpdate::no(READY, "Pending", "Instance is not available"),
     }
 }
 
 /// The gate that is told is the one that matters most.
-fn gated(gates: &Gates<'_>) -> Told {
+fn gated(gates: &Gates<'_>) -> ConditionUpdate {
     let has = |name: &str| gates.left.iter().any(|gate| gate == name);
     let names = gates.left.join(", ");
-    let waiting = Told::no(READY, "SchedulingGatesPresent", format!("Scheduling gates present: {names}"));
+    let waiting =
+        ConditionUpdate::no(READY, "SchedulingGatesPresent", format!("Scheduling gates present: {names}"));
     let mut candidates = vec![(0, waiting)];
     if has(QUOTA_GATE) && gates.quota.status == "False" {
-        candidates.push((3, Told::no(READY, "PendingQuota", gates.quota.message.clone())));
+        candidates.push((3, ConditionUpdate::no(READY, "PendingQuota", gates.quota.message.clone())));
     }
     if let Some(data) = gates.data.filter(|data| has(DATA_GATE) && !data.holds()) {
-        candidates.push((5, Told::no(READY, &data.reason, data.message.clone())));
+        candidates.push((5, ConditionUpdate::no(READY, &data.reason, data.message.clone())));
     }
     if has(NETWORK_GATE) {
         match gates.network {
             Networks::Failed(why) => {
-                candidates.push((7, Told::no(READY, "NetworkFailedToCreate", why.clone())))
+                candidates.push((7, ConditionUpdate::no(READY, "NetworkFailedToCreate", why.clone())))
             }
             Networks::Missing(missing) => {
                 let message = format!("Unable to find networks: {}", missing.join(", "));
-                candidates.push((6, Told::no(READY, "NetworkNotFound", message)));
+                candidates.push((6, ConditionUpdate::no(READY, "NetworkNotFound", message)));
             }
             Networks::Ready | Networks::Provisioning(_) => {}
         }
     }
     candidates.sort_by_key(|(priority, _)| *priority);
-    candidates.pop().map(|(_, told)| told).unwrap_or_else(|| Told::no(READY, "Pending", ""))
+    candidates.pop().map(|(_, told)| told).unwrap_or_else(|| ConditionUpdate::no(READY, "Pending", ""))
 }
 
 #[cfg(test)]
@@ -91,7 +92,7 @@ mod tests {
             json!({"type": "Programmed", "status": programmed.0, "reason": programmed.1, "message": "p"}),
             json!({"type": "Available", "status": available.0, "reason": available.1, "message": "a"}),
         ];
-        let quota = Told::yes("QuotaGranted", "QuotaAvailable", "");
+        let quota = ConditionUpdate::yes("QuotaGranted", "QuotaAvailable", "");
         let gates = Gates { left: &[], quota: &quota, data: None, network: &Networks::Ready };
         let told = ready(&conditions, &gates);
         (told.status.to_owned(), told.reason)
@@ -122,8 +123,8 @@ mod tests {
 
     #[test]
     fn of_several_gates_the_worst_is_told() {
-        let quota = Told::no("QuotaGranted", "QuotaExceeded", "no room");
-        let data = Told::no("ReferencedDataReady", "SourceNotFound", "gone");
+        let quota = ConditionUpdate::no("QuotaGranted", "QuotaExceeded", "no room");
+        let data = ConditionUpdate::no("ReferencedDataReady", "SourceNotFound", "gone");
         let left: Vec<String> = ["Network", "Quota", "ReferencedData"].map(str::to_owned).into();
         let network = Networks::Provisioning(String::new());
         let gates = Gates { left: &left, quota: &quota, data: Some(&data), network: &network };

@@ -9,7 +9,7 @@ use krm::time::Moment;
 use serde_json::{Value, json};
 
 use super::seconds_between;
-use crate::conditions::{self, Told, find};
+use crate::conditions::{self, ConditionUpdate, find};
 use crate::controllers::text;
 use crate::hash::template_hash;
 use crate::kinds::Workload;
@@ -30,9 +30,11 @@ pub struct Rollup<'a> {
     /// What places of placements are not available.
     pub unmatched: Vec<(String, Vec<String>)>,
     /// What keeps the workload from running at all.
-    pub blocked: Option<Told>,
+    pub blocked: Option<ConditionUpdate>,
     /// Whether one instance has the new template and the others wait.
     pub canary_waits: bool,
+    /// Whether deployments are being changed: what they report is about what they were.
+    pub is_changing: bool,
 }
 
 impl<'a> Rollup<'a> {
@@ -53,6 +55,7 @@ impl<'a> Rollup<'a> {
             unmatched: Vec::new(),
             blocked: None,
             canary_waits: false,
+            is_changing: false,
         }
     }
 
@@ -102,7 +105,7 @@ impl<'a> Rollup<'a> {
         u64::from(limit).checked_sub(passed).filter(|left| *left > 0).map(Duration::from_secs)
     }
 
-    fn available(&self) -> Told {
+    fn available(&self) -> ConditionUpdate {
         if let Some(blocked) = &self.blocked {
             let is_serving =
                 self.deployments.iter().any(|deployment| conditions::holds(deployment, AVAILABLE));
@@ -111,20 +114,21 @@ impl<'a> Rollup<'a> {
             }
         }
         if self.deployments.iter().any(|deployment| conditions::holds(deployment, AVAILABLE)) {
-            return Told::yes(
+            return ConditionUpdate::yes(
                 AVAILABLE,
                 "AvailablePlacementFound",
                 "At least one available placement was found",
             );
         }
-        let mut told = Told::no(AVAILABLE, "NoAvailablePlacements", "No placement is available yet");
+        let mut told =
+            ConditionUpdate::no(AVAILABLE, "NoAvailablePlacements", "No placement is available yet");
         let mut worst = 0;
         for deployment in &self.deployments {
             let Some(found) = find(conditions::of(deployment), AVAILABLE) else { continue };
             let priority = priority(found.reason);
             if priority > worst {
                 worst = priority;
-                told = Told::no(AVAILABLE, found.reason, found.message);
+                told = ConditionUpdate::no(AVAILABLE, found.reason, found.message);
             }
         }
         if let Some((placement, missing)) = self.unmatched.first().filter(|_| worst < 6) {
@@ -137,7 +141,7 @@ impl<'a> Rollup<'a> {
                     missing.join(", ")
                 ),
             };
-            return Told::no(AVAILABLE, "NoMatchingLocations", message);
+            return ConditionUpdate::no(AVAILABLE, "NoMatchingLocations", message);
         }
         told
     }
@@ -155,13 +159,21 @@ impl<'a> Rollup<'a> {
                 .filter(|deployment| text(deployment, "spec.placementName") == name)
                 .collect();
             let told = match own.iter().any(|deployment| conditions::holds(deployment, AVAILABLE)) {
-                true => {
-                    Told::yes(AVAILABLE, "AvailableDeploymentFound", "At least one deployment is available")
-                }
+                true => ConditionUpdate::yes(
+                    AVAILABLE,
+                    "AvailableDeploymentFound",
+                    "At least one deployment is available",
+                ),
                 false if own.is_empty() && self.unmatched.iter().any(|(found, _)| found == name) => {
-                    Told::no(AVAILABLE, "NoMatchingLocations", "No location of the placement is available")
+                    ConditionUpdate::no(
+                        AVAILABLE,
+                        "NoMatchingLocations",
+                        "No location of the placement is available",
+                    )
                 }
-                false => Told::no(AVAILABLE, "NoAvailableDeployments", "No deployment is available"),
+                false => {
+                    ConditionUpdate::no(AVAILABLE, "NoAvailableDeployments", "No deployment is available")
+                }
             };
             let old = before.into_iter().flatten().find(|placement| placement["name"] == name);
             let mut conditions =
@@ -216,7 +228,7 @@ impl<'a> Rollup<'a> {
             found.at("spec.template").map(template_hash) != Some(template_hash(&own))
         };
         let are_done = !states.is_empty() && states.iter().all(|(phase, _)| *phase == DeploymentPhase::Done);
-        let is_behind = self.deployments.iter().any(|found| is_behind(found));
+        let is_behind = self.deployments.iter().any(is_behind);
         let is_paused = self.workload.spec.rollout.as_ref().is_some_and(|rollout| rollout.paused);
         if is_paused && (is_behind || !are_done) {
             return (RolloutPhase::Paused, None);
@@ -224,7 +236,7 @@ impl<'a> Rollup<'a> {
         if self.canary_waits {
             return (RolloutPhase::Canary, None);
         }
-        if are_done && !is_behind && self.has_all_deployments() {
+        if are_done && !is_behind && !self.is_changing && self.has_all_deployments() {
             return (RolloutPhase::Done, None);
         }
         if is_waiting && self.object.at("status.rollout.phase").is_some() && self.left().is_none() {

@@ -76,7 +76,7 @@ impl World {
     /// One plan and its execution.
     fn plan(&mut self) {
         let slots: Vec<Slot> = self.slots.iter().map(|simulated| simulated.slot.clone()).collect();
-        let wanted = Wanted {
+        let wanted = DesiredState {
             desired: self.desired,
             started: self.started,
             hash: self.hash.clone(),
@@ -302,7 +302,7 @@ fn a_canary_is_the_highest_ordinal_alone() {
         is_deleting: false,
         waits_for_quota: false,
     };
-    let wanted = Wanted {
+    let wanted = DesiredState {
         desired: 3,
         started: 3,
         hash: "old".to_owned(),
@@ -326,7 +326,7 @@ fn what_waits_for_quota_does_not_hold_up_a_rollout() {
         is_deleting: false,
         waits_for_quota: !is_ready,
     };
-    let wanted = Wanted {
+    let wanted = DesiredState {
         desired: 3,
         started: 3,
         hash: "new".to_owned(),
