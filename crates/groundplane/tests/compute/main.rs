@@ -44,7 +44,8 @@ fn run(server: &Server, words: &[&str]) -> String {
 
 fn run_with(program: &str, server: &Server, words: &[&str]) -> String {
     let address = std::fs::read_to_string(server.kubeconfig()).unwrap();
-    let address = address.lines().find_map(|line| line.trim().strip_prefix("server: ")).unwrap().to_owned();
+    let address = address.lines().find_map(|line| line.trim().strip_prefix("server: ")).unwrap();
+    let address = address.trim_matches('"');
     let output = Command::new(program)
         .args(["--server", &format!("{address}{PLANE}")])
         .args(words)
@@ -109,6 +110,4 @@ async fn after_a_first_start_on_one_machine_a_workload_runs_at_once() {
         instances.contains("web-default-dfw-0") && instances.contains("web-default-iad-1"),
         "{instances}"
     );
-    let explained = run_with(GROUNDPLANE, &server, &["explain", "workloads.spec.rollout.surge"]);
-    assert!(explained.contains("an instance is replaced once another one"), "{explained}");
 }
