@@ -92,6 +92,12 @@ fn beyond(kind: &Kind) -> Vec<Part> {
     if kind.history != History::None {
         let history = Part::new("history", &["get"]);
         parts.push(history.of("dev.groundplane.v1alpha1.RevisionList", ours("RevisionList")));
+        if kind.rollout.is_some() {
+            let rollouts = Part::new("rollout-history", &["get"]);
+            parts.push(
+                rollouts.of("dev.groundplane.v1alpha1.RolloutRevisionList", ours("RolloutRevisionList")),
+            );
+        }
         parts.push(Part {
             takes: Some("dev.groundplane.v1alpha1.RestoreOptions"),
             asks: Some("RestoreOptions"),

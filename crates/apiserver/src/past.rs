@@ -4,6 +4,7 @@ pub mod as_of;
 pub mod history;
 pub mod restore;
 pub mod revision;
+pub mod rollout;
 pub mod undo;
 
 use krm::status::Status;

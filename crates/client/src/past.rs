@@ -28,7 +28,9 @@ pub struct HistoryOptions {
 pub struct Undo {
     /// The state right after this revision.
     pub to_revision: Option<String>,
-    /// The state before so many changes. Defaults to 1 where no revision is named.
+    /// The state in this generation: a revision of the history of rollouts.
+    pub to_generation: Option<i64>,
+    /// The state before so many changes. Defaults to 1 where neither is named.
     pub steps: Option<u64>,
     /// Why, for the history.
     pub message: Option<String>,
@@ -40,6 +42,9 @@ impl Undo {
         let mut body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "UndoOptions"});
         if let Some(revision) = &self.to_revision {
             body["toRevision"] = revision.as_str().into();
+        }
+        if let Some(generation) = self.to_generation {
+            body["toGeneration"] = generation.into();
         }
         if let Some(steps) = self.steps {
             body["steps"] = steps.into();

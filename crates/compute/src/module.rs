@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use krm::kind::Kind;
-use reconcile::module::ReferencePage;
+use reconcile::module::{LocalStart, ReferencePage};
 use reconcile::reconciler::Reconciler;
 
 use crate::controller::CatalogController;
+use crate::controllers::deployment::DeploymentController;
+use crate::controllers::instance::InstanceController;
+use crate::controllers::workload::WorkloadController;
 
-/// The catalog of compute.
+/// Workloads, and the catalog of compute.
 pub struct Module;
 
 impl reconcile::module::Module for Module {
@@ -21,7 +24,16 @@ impl reconcile::module::Module for Module {
     }
 
     fn controllers(&self) -> Vec<Arc<dyn Reconciler>> {
-        vec![Arc::new(CatalogController)]
+        vec![
+            Arc::new(CatalogController),
+            Arc::new(WorkloadController),
+            Arc::new(DeploymentController::default()),
+            Arc::new(InstanceController),
+        ]
+    }
+
+    fn local_start(&self, cities: &[String]) -> LocalStart {
+        crate::local::start(cities)
     }
 
     fn reference_page(&self) -> Option<ReferencePage> {
@@ -32,6 +44,6 @@ impl reconcile::module::Module for Module {
 const INTRODUCTION: &str = "\
 # Compute reference
 
-Every field of the compute kinds. **R** marks required fields. `groundplane explain instancetypes.spec` prints the same from a
+Every field of the compute kinds. **R** marks required fields. `groundplane explain workloads.spec` prints the same from a
 server.
 ";

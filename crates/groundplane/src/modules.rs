@@ -7,7 +7,7 @@ use apiserver::server_module::{Environment, Parts, Plugins, ServerModule};
 use krm::Object;
 use krm::kind::{Kind, Mistakes};
 use reconcile::feature::FeatureGates;
-use reconcile::module::{self, Demo, Module};
+use reconcile::module::{self, Demo, LocalStart, Module};
 use reconcile::reconciler::Reconciler;
 
 /// A module, with or without a part in the server.
@@ -121,6 +121,17 @@ pub fn servers() -> Vec<Box<dyn ServerModule>> {
 /// Objects that exist from the first start on.
 pub fn first_objects(gates: &FeatureGates) -> Vec<Object> {
     brought(gates, |module| module.first_objects())
+}
+
+/// What all modules need for a first use on one machine, in these cities.
+pub fn local_start(cities: &[String]) -> LocalStart {
+    let mut all = LocalStart::default();
+    for listed in self::all() {
+        let one = listed.module().local_start(cities);
+        all.root.extend(one.root);
+        all.project.extend(one.project);
+    }
+    all
 }
 
 /// The demo of each module that has one.

@@ -6,6 +6,7 @@ mod controllers;
 pub mod data;
 mod demo_folder;
 mod listen;
+mod local;
 mod nodes;
 pub mod open;
 mod supervisor;
@@ -141,6 +142,9 @@ pub struct Arguments {
     #[command(flatten)]
     nodes: nodes::NodeFlags,
 
+    #[command(flatten)]
+    local: local::LocalFlags,
+
     /// Log level, or levels by module, as in "info,apiserver=debug".
     #[arg(long, value_name = "FILTER", env = "GROUNDPLANE_LOG", default_value = "info")]
     log: String,
@@ -212,6 +216,7 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
         false => None,
     };
     bootstrap::run(&api).await?;
+    arguments.local.prepare(&api).await?;
     let advertised = own_service::advertised(address);
     let told = own_service::publish(&api, advertised, !arguments.etcd.is_empty()).await;
     told.map_err(|error| Failure::new("publishing the address of the server", error))?;
@@ -274,7 +279,8 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
         virtual_resources: parts.virtual_resources.clone(),
         routes,
     });
-    let chosen = modules::controllers(api.kinds(), &parts, &gates, credentials.ca_pem());
+    let mut chosen = modules::controllers(api.kinds(), &parts, &gates, credentials.ca_pem());
+    chosen.extend(arguments.local.agent());
     controllers::start(&api, chosen, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
     let nodes = node_listener.map(|nodes| nodes.serve(stopped.clone()));

@@ -16,6 +16,7 @@ mod owned;
 mod question;
 mod reference;
 mod resolution;
+mod rollout;
 mod sealed;
 mod version;
 mod view;
@@ -32,7 +33,7 @@ pub use conversion::{Conversion, OtherVersion, Unconvertible, round_trip, round_
 pub use converter::{Converter, WebhookLocation};
 pub use counter::{Addition, Counter, Sum};
 pub use declaration::{Declaration, Resource};
-pub use effect::{Effect, EffectPlane, EffectPlugin, EffectWrite};
+pub use effect::{Amendment, Effect, EffectPlane, EffectPlugin, EffectWrite};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
 pub use owned::Owned;
@@ -42,6 +43,7 @@ pub use question::{
 };
 pub use reference::{Missing, OnDelete, Reference};
 pub use resolution::Resolution;
+pub use rollout::Rollout;
 pub use sealed::{CREDENTIALS, SEALED_NAMESPACE, Sealed, secret_of};
 pub use version::{Scale, Subresource, Version};
 pub use view::{Project, Reader, View};
@@ -213,6 +215,8 @@ pub struct Kind {
     pub strategic: bool,
     /// Whether the server maintains `metadata.generation`.
     pub generations: bool,
+    /// Whether it is kept who owns the fields that effects write.
+    pub tracks_effects: bool,
     /// Validation of names.
     pub name_rule: NameRule,
     /// References to other kinds.
@@ -226,6 +230,8 @@ pub struct Kind {
     pub activity: Activity,
     /// Read-only subresources that compute an answer.
     pub questions: Vec<Question>,
+    /// How its changes are told as a history of rollouts, if they are.
+    pub rollout: Option<Rollout>,
     /// The buckets its objects are in.
     pub buckets: Vec<(Bucket, BucketValues)>,
     /// Fields that are indexed for search.
@@ -288,12 +294,14 @@ impl Kind {
             shows_deleted: false,
             strategic: false,
             generations: true,
+            tracks_effects: true,
             name_rule: crate::names::name_is_dns_subdomain,
             references: Vec::new(),
             mentions: Vec::new(),
             webhook: None,
             activity: Activity::default(),
             questions: Vec::new(),
+            rollout: None,
             buckets: Vec::new(),
             searchable: Vec::new(),
             complete: Vec::new(),

@@ -45,6 +45,12 @@ pub trait Module: Send + Sync {
         Vec::new()
     }
 
+    /// What it needs for a first use on one machine, in these cities. Made at a start with `--local-cities`.
+    fn local_start(&self, cities: &[String]) -> LocalStart {
+        let _ = cities;
+        LocalStart::default()
+    }
+
     /// Its part of the demo. `None` if it has none.
     fn demo(&self) -> Option<Demo> {
         None
@@ -54,6 +60,15 @@ pub trait Module: Send + Sync {
     fn reference_page(&self) -> Option<ReferencePage> {
         None
     }
+}
+
+/// Objects for a first use on one machine, each after those that it refers to. Those that exist stay as they are.
+#[derive(Debug, Clone, Default)]
+pub struct LocalStart {
+    /// Objects of the root.
+    pub root: Vec<Object>,
+    /// Objects of the project that is used first, in its namespace `default` unless they name another one.
+    pub project: Vec<Object>,
 }
 
 /// A part of a module that is there only while a feature gate is open.

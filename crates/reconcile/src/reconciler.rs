@@ -97,6 +97,12 @@ pub trait Reconciler: Send + Sync + 'static {
         let _ = (change, queue);
     }
 
+    /// Takes a bell when a host begins to run it. Who follows something outside of the store, such as containers of this
+    /// machine, rings it to have an object planned again. It may be called again, with another bell.
+    fn attach(&self, bell: Bell) {
+        let _ = bell;
+    }
+
     /// What has to be written and done. Depends on nothing but its arguments.
     fn plan(&self, target: &Target, object: &Arc<Object>, context: &Context<'_>) -> Plan;
 
@@ -113,6 +119,9 @@ pub trait Reconciler: Send + Sync + 'static {
         Box::pin(std::future::ready(Outcome::Failed(why)))
     }
 }
+
+/// Queues an object of a controller, because of something that is not in the store.
+pub type Bell = Arc<dyn Fn(&Target) + Send + Sync>;
 
 /// A future of an action.
 pub type Executing<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;

@@ -10,7 +10,7 @@ use client::{Client, Fence, Lease, Request};
 use reconcile::backoff::{Backoff, system_randomness};
 use reconcile::lease::{self, Terms};
 use reconcile::queue::Queue;
-use reconcile::reconciler::{Freshness, Reconciler, Scope};
+use reconcile::reconciler::{Bell, Freshness, Reconciler, Scope};
 use reconcile::workers::{self, Attempt, Failure};
 use tokio_util::sync::CancellationToken;
 
@@ -141,6 +141,7 @@ impl Host {
         let backoff = Backoff::with_jitter(system_randomness());
         let queue = Arc::new(Queue::new(Place::plane, backoff));
         inner.running.begun(&queue);
+        inner.reconciler.attach(bell(&queue));
         let member = Member::new(inner.reconciler.clone(), queue.clone());
         let committer = Committer {
             client: inner.informers.client().fenced(&fence).with_timeout(Some(COMMIT)),
@@ -203,5 +204,15 @@ async fn runs_in_server(client: &Client, name: &str) -> bool {
         item["metadata"]["name"] == name
             && item["status"]["active"] == true
             && item["status"]["holder"].is_null()
+    })
+}
+
+/// Queues objects because of something outside of the server. It does not keep the queue.
+fn bell(queue: &Arc<Queue<Place>>) -> Bell {
+    let queue = Arc::downgrade(queue);
+    Arc::new(move |target| {
+        if let Some(queue) = queue.upgrade() {
+            queue.add(Place::of(target));
+        }
     })
 }

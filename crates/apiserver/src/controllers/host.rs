@@ -13,7 +13,7 @@ use reconcile::line::Line;
 use reconcile::plan::Plan;
 use reconcile::queue::Queue;
 use reconcile::read::Read;
-use reconcile::reconciler::{Execution, Freshness, Outcome, Reconciler, Scope, execute};
+use reconcile::reconciler::{Bell, Execution, Freshness, Outcome, Reconciler, Scope, execute};
 use reconcile::target::Target;
 use reconcile::workers::{self, Attempt, Failure, Next};
 use store::{Key, Revision, Snapshot};
@@ -65,6 +65,7 @@ async fn work(reconciler: Arc<dyn Reconciler>, client: Client, running: &Running
     let api = client.api().clone();
     let queue = Arc::new(Queue::new(super::lane, Backoff::with_jitter(randomness(&api))));
     running.begun(&queue);
+    reconciler.attach(bell(&queue));
     let member = Member::new(reconciler.clone(), queue.clone());
     let host = Arc::new(Host {
         committer: Committer::new(client, reconciler.name(), reconciler.reporter(), running.writes().clone()),
@@ -98,6 +99,16 @@ async fn work(reconciler: Arc<dyn Reconciler>, client: Client, running: &Running
     tokio::join!(working, following);
     api.controllers().feed().leave(&member);
     running.ended();
+}
+
+/// Queues objects because of something outside of the store. It does not keep the queue.
+fn bell(queue: &Arc<Queue<Key>>) -> Bell {
+    let queue = Arc::downgrade(queue);
+    Arc::new(move |target| {
+        if let (Some(queue), Some(key)) = (queue.upgrade(), key_of(target)) {
+            queue.add(key);
+        }
+    })
 }
 
 /// The server's randomness, for back-off. It does not keep the server: the queue has it.

@@ -12,7 +12,7 @@ use super::resource::{Asked, respond};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::past::undo::{self, Back, OVERTAKEN, Target};
-use crate::past::{history, restore};
+use crate::past::{history, restore, rollout};
 use crate::request::body::Format;
 use crate::request::query::WriteOptions;
 use crate::write::{self, Written};
@@ -27,6 +27,13 @@ pub async fn tell_history(call: &Call, asked: &Asked) -> Result<Answer, Status> 
     call.may("get", &call.name)?;
     let accept = asked.accept(call)?;
     history::answer(call, &accept, &asked.query).await
+}
+
+/// `GET …/rollout-history`.
+pub async fn tell_rollouts(call: &Call, asked: &Asked) -> Result<Answer, Status> {
+    call.may("get", &call.name)?;
+    let accept = asked.accept(call)?;
+    rollout::answer(call, &accept, &asked.query).await
 }
 
 /// `POST …/undo`.
@@ -97,10 +104,20 @@ pub fn target(body: &Value) -> Result<Target, Status> {
             _ => return Err(Status::bad_request(format!("steps: {value} must be a positive integer"))),
         },
     };
-    match (text(body, "toRevision")?, steps) {
-        (Some(_), Some(_)) => Err(Status::bad_request("toRevision and steps are mutually exclusive")),
-        (Some(revision), None) => Ok(Target::Revision(revision)),
-        (None, steps) => Ok(Target::Steps(steps.unwrap_or(1))),
+    let generation = match body.get("toGeneration") {
+        None | Some(Value::Null) => None,
+        Some(value) => match value.as_i64() {
+            Some(number) if number > 0 => Some(number),
+            _ => {
+                return Err(Status::bad_request(format!("toGeneration: {value} must be a positive integer")));
+            }
+        },
+    };
+    match (text(body, "toRevision")?, steps, generation) {
+        (Some(revision), None, None) => Ok(Target::Revision(revision)),
+        (None, None, Some(generation)) => Ok(Target::Generation(generation)),
+        (None, steps, None) => Ok(Target::Steps(steps.unwrap_or(1))),
+        _ => Err(Status::bad_request("toRevision, toGeneration and steps are mutually exclusive")),
     }
 }
 

@@ -48,6 +48,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
             "finalize" => is_namespace,
             "referrers" => true,
             "history" | "undo" | "restore" => call.kind.takes("get"),
+            "rollout-history" => call.kind.rollout.is_some(),
             _ => false,
         };
     if !known {
@@ -56,6 +57,7 @@ pub async fn answer(mut call: Call, target: &Target, verb: Verb, asked: Asked) -
     let deprecated = call.version().deprecated.clone();
     let mut answer = match (target.subresource.as_str(), verb) {
         ("history", Verb::Get) => past::tell_history(&call, &asked).await?,
+        ("rollout-history", Verb::Get) => past::tell_rollouts(&call, &asked).await?,
         ("undo", Verb::Create) => past::undo(call, &asked).await?,
         ("restore", Verb::Create) => past::bring_back(call, &asked).await?,
         ("referrers", Verb::Get) => who_refers(&call, &asked).await?,

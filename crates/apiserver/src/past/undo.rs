@@ -21,6 +21,8 @@ const PAGE: usize = 50;
 pub enum Target {
     /// To what the object was right after a revision.
     Revision(String),
+    /// To what it was in a generation of it.
+    Generation(i64),
     /// To what it was before the last so many changes that somebody made; those of controllers are not counted.
     Steps(u32),
 }
@@ -48,6 +50,7 @@ impl Back {
                 let state = revision::read(call, &key, &entry)?;
                 Ok(Back { state: Object::from_value(state).unwrap_or_default(), from: None })
             }
+            Target::Generation(number) => Ok(Back::to(super::rollout::state(call, *number).await?)),
             Target::Steps(steps) => Back::count(call, *steps).await,
         }
     }

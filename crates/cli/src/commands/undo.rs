@@ -105,6 +105,7 @@ async fn of_objects(arguments: &Arguments, session: &mut Session) -> Result<(), 
             to_revision: arguments.to_revision.clone(),
             steps: arguments.steps,
             message: arguments.message.clone(),
+            ..Undo::default()
         };
         let ask = undo
             .request(&place.path())

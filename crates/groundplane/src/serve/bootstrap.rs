@@ -39,7 +39,8 @@ pub async fn run(api: &Api) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn ensure(client: &Client, object: Object) -> Result<(), Failure> {
+/// Makes an object unless it exists.
+pub async fn ensure(client: &Client, object: Object) -> Result<(), Failure> {
     if client.get_like(&object).await.is_some() {
         return Ok(());
     }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::change::Address;
 use super::{
     Answered, Bucket, CREDENTIALS, Change, Conversion, Effect, History, Kind, NameRule, OtherVersion, Planes,
-    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Scale, Scope, Sealed, Sentence,
-    Subresource, Verdict, Version, View, Webhook, allow,
+    QueryContext, Question, Questioned, RawChange, Reference, Refusal, Rollout, Scale, Scope, Sealed,
+    Sentence, Subresource, Verdict, Version, View, Webhook, allow,
 };
 use crate::field::{FieldError, Path};
 use crate::object::Object;
@@ -206,6 +206,12 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
+    /// Tells its changes as a history of rollouts, as the subresource `rollout-history`.
+    pub fn rollout(mut self, rollout: Rollout) -> Self {
+        self.kind.rollout = Some(rollout);
+        self
+    }
+
     /// Fields that can be used in field selectors.
     pub fn selects(mut self, fields: &[&str]) -> Self {
         self.stored().selectable.extend(fields.iter().map(ToString::to_string));
@@ -254,7 +260,7 @@ impl<T: Resource> Declaration<T> {
         values: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         let values = move |object: &Object| {
-            let typed = T::deserialize(&serde_json::Value::Object(object.0.clone()));
+            let typed = T::deserialize(&object.0);
             typed.map(|typed| values(&typed)).unwrap_or_default()
         };
         self.kind.buckets.push((bucket, Arc::new(values)));
@@ -391,6 +397,13 @@ impl<T: Resource> Declaration<T> {
     /// Allows strategic merge patches, as for Kubernetes' own kinds.
     pub fn strategic(mut self) -> Self {
         self.kind.strategic = true;
+        self
+    }
+
+    /// Keeps no field owners of what effects write. For kinds that almost nobody else writes: who owns the fields takes as much
+    /// room as the fields.
+    pub fn owned_by_effects(mut self) -> Self {
+        self.kind.tracks_effects = false;
         self
     }
 

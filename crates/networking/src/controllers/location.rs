@@ -55,6 +55,9 @@ impl Reconciler for LocationController {
         let ready: Vec<&str> = sites.iter().filter(|site| is_ready(site)).map(|site| site.name()).collect();
         let is_in_cloud = object.at("spec.provider").is_some();
         let finding = match (is_in_cloud, ready.first(), names.first()) {
+            (true, ..) if object.at("spec.provider.local").is_some() => {
+                Finding::holds("Ready", "LocalMachine", "The location runs on the machine of the server")
+            }
             (true, ..) => {
                 Finding::holds("Ready", "ProviderConfigured", "The location runs on a cloud provider")
             }

@@ -77,7 +77,14 @@ pub struct LocationProvider {
     /// Amazon Web Services.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aws: Option<AwsProvider>,
+    /// The machine that the server runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<LocalProvider>,
 }
+
+/// The machine that the server runs on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LocalProvider {}
 
 /// A zone of Google Cloud.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use krm::condition::Condition;
-use krm::kind::{Declaration, Metadata, Missing, OnDelete, Planes, Reference, Resource};
+use krm::kind::{Bucket, Declaration, Metadata, Missing, OnDelete, Planes, Reference, Resource};
 use krm::names::name_is_dns_label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::location::{Location, LocationClass};
 use crate::references::LocalReference;
+
+/// The bucket of the bindings that are available, with the value `all`: workloads are placed at these.
+pub const AVAILABLE: Bucket = Bucket::new("networking.datumapis.com/available-locations");
 
 /// A location that a project may use. The platform creates it while the location is ready, a service that the project is
 /// entitled to supports its class, and that service is available there; it goes when one of these no longer holds.
@@ -78,5 +81,11 @@ impl Resource for LocationBinding {
             .prints("Class", "string", ".spec.locationClassName")
             .prints("Available", "string", r#".status.conditions[?(@.type=="Available")].status"#)
             .prints_age()
+            .bucket(AVAILABLE, |binding: &LocationBinding| {
+                let conditions = binding.status.iter().flat_map(|status| &status.conditions);
+                let mut available =
+                    conditions.filter(|found| found.kind == "Available" && found.status == "True");
+                available.next().map(|_| "all".to_owned()).into_iter().collect()
+            })
     }
 }

@@ -1,5 +1,6 @@
 //! ResourceClaim: what an object takes of its consumer's quota.
 
+use krm::Object;
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
 use krm::kind::{
@@ -276,8 +277,11 @@ fn stays_while_it_pays(change: &Change<ResourceClaim>, view: &mut View<'_>) -> V
         name: paid.name.clone(),
     };
     let object = view.reader().get(&at);
+    // The owner of the claim is the object, or what owns the object.
+    let owns =
+        |object: &Object, uid: &str| object.uid() == uid || object.owners().any(|owner| owner.uid == uid);
     let is_paid = object
-        .is_some_and(|object| claim.metadata.owner_references.iter().any(|owner| owner.uid == object.uid()));
+        .is_some_and(|object| claim.metadata.owner_references.iter().any(|owner| owns(&object, &owner.uid)));
     match is_paid {
         false => allow(),
         true => {
