@@ -29,7 +29,7 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Compiling, validating and comparing the design of a large site.
+    /// Compiling, validating and comparing the design of a large site, and questions about it on a running server.
     #[command(disable_help_flag = true)]
     Design {
         /// Handed on to the bench as they are; `--check` fails when a floor is missed.
@@ -70,7 +70,10 @@ pub fn run(what: &What) -> Result<(), Failure> {
     match what {
         What::Api { args } => bench("groundplane", "api", args),
         What::Controllers { args } => bench("groundplane", "controllers", args),
-        What::Design { args } => bench("design", "design", args),
+        What::Design { args } => {
+            bench("design", "design", args)?;
+            bench("groundplane", "designs", args)
+        }
         What::Inventory { args } => bench("groundplane", "inventory", args),
         What::Platform { args } => {
             bench("platform", "platform", args)?;

@@ -54,6 +54,21 @@ impl Sight {
         self.extent(&keys::in_namespace(&self.plane, group, plural, namespace), &parts).is_whole()
     }
 
+    /// The keys of the objects of a kind without namespaces that they may read, in order, if their rights name each one. Whether
+    /// those exist is another question.
+    pub fn named(&self, group: &str, plural: &str) -> Option<Vec<Key>> {
+        let parts = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
+        let prefix = keys::in_namespace(&self.plane, group, plural, "");
+        let extent = self.extent(&prefix, &parts);
+        let names = extent.names()?;
+        Some(names.into_iter().filter_map(|name| Key::new(format!("{prefix}{name}")).ok()).collect())
+    }
+
+    /// Notes that something was withheld.
+    pub fn withhold(&self) {
+        self.has_withheld.set(true);
+    }
+
     /// Whether an object that exists was withheld.
     pub fn has_withheld(&self) -> bool {
         self.has_withheld.get()

@@ -20,8 +20,8 @@ pub use composer::{Composer, Shared};
 pub use layering::is_partial;
 pub use names::{document_name, object_name};
 pub use origin::{ORIGIN, Origin};
-pub(crate) use read::in_file;
 pub use read::{Composed, Secrets, compose, document_of, documents_of, order};
+pub(crate) use read::{UNKNOWN as UNAVAILABLE, in_file};
 pub use write::{Credential, Layers, Written, item_of, object_of};
 
 /// The group of the objects.

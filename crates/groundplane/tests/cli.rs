@@ -29,6 +29,8 @@ mod inventory;
 mod inventory_bulk;
 #[path = "cli/inventory_elsewhere.rs"]
 mod inventory_elsewhere;
+#[path = "cli/inventory_located.rs"]
+mod inventory_located;
 #[path = "cli/killed.rs"]
 mod killed;
 #[path = "cli/like_kubectl.rs"]

@@ -40,7 +40,7 @@ pub struct Arguments {
     ports: Option<u32>,
 
     /// Number of positions to find. Without it, up to 10 are shown.
-    #[arg(long, short, value_name = "NUMBER")]
+    #[arg(long, short, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
 
     /// Spread positions: at most one per rack or per row.

@@ -4,6 +4,7 @@ mod columns;
 mod filter;
 pub mod get;
 pub mod kinds;
+mod located;
 mod map;
 pub mod select;
 
@@ -30,6 +31,13 @@ pub struct Listed {
     columns: &'static [Column],
     /// Additional columns of `-o wide`.
     wide: &'static [Column],
+}
+
+impl Listed {
+    /// Whether its table has the region that is a label.
+    fn has_region(&self) -> bool {
+        self.columns.iter().chain(self.wide).any(Column::is_region)
+    }
 }
 
 /// All kinds, in the order of the help text.
@@ -146,17 +154,36 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if let [only] = arguments.names.as_slice() {
         fields.push(format!("metadata.name={only}"));
     }
-    for (filter, value) in &arguments.filters {
+    let (located, direct): (Vec<_>, Vec<_>) =
+        arguments.filters.iter().partition(|(filter, _)| filter.is_located(listed.kind));
+    for (filter, value) in direct {
         filter.select(listed.kind, value, &mut labels, &mut fields);
     }
-    let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(","));
+    let joined = |parts: &[String]| (!parts.is_empty()).then(|| parts.join(","));
     let selection = Selection {
         plural: listed.plural,
-        labels: joined(labels),
-        fields: joined(fields),
+        labels: joined(&labels),
+        fields: joined(&fields),
         as_of: as_of.clone(),
     };
-    let mut items = selection.every(&client).await?.items;
+    let places = located::Places::of(&located);
+    let mut items = match places.find(listed.kind, &selection, &client).await {
+        Err(failure) if failure.refusal().is_some_and(|refusal| refusal.code() == 403) => {
+            for (filter, value) in located {
+                filter.select(listed.kind, value, &mut labels, &mut fields);
+            }
+            let selection = Selection { labels: joined(&labels), fields: joined(&fields), ..selection };
+            let found = selection.every(&client).await?.items;
+            session.console.say(
+                "selected by topology labels, which follow changes later: you may not list what is in between",
+            );
+            found
+        }
+        found => found?,
+    };
+    if matches!(form, Form::Table | Form::Wide) && listed.has_region() {
+        located::fill_regions(&mut items, as_of.as_deref(), &client).await;
+    }
     if listed.plural == "ports" {
         items.sort_by(map::compare);
     }

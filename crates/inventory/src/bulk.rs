@@ -171,6 +171,11 @@ pub fn faults_of_new(kind: &Kind, row: &Row) -> Vec<Fault> {
         let problem = match error.message() {
             message if message != "Required value" => message,
             message if is_given => format!("{message}; fill the cell"),
+            message if column == ends::ENDPOINTS && kind.names.kind == "Cable" => format!(
+                "{message}; add the columns {}: {} does not exist yet",
+                ends::COLUMNS.join(", "),
+                row.object.name()
+            ),
             message => format!("{message}; add this column: {} does not exist yet", row.object.name()),
         };
         Fault { row: row.number, column, problem }
@@ -195,6 +200,16 @@ fn missing_columns(kind: &Kind, field: &str) -> Vec<String> {
     if inner.is_empty() { vec![field.to_owned()] } else { inner }
 }
 
+/// The columns of a kind, as they are told to people: the ends of cables by device and port.
+fn told_columns(kind: &Kind, columns: &[String]) -> String {
+    let is_cable = kind.names.kind == "Cable";
+    let told = columns.iter().map(|column| match is_cable && column == ends::ENDPOINTS {
+        true => ends::COLUMNS.join(", "),
+        false => column.clone(),
+    });
+    told.collect::<Vec<String>>().join(", ")
+}
+
 fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
     let known = columns(kind);
     let fault = |column: &str, problem: String| Fault { row: 1, column: column.to_owned(), problem };
@@ -208,7 +223,7 @@ fn header_faults(kind: &Kind, header: &[String]) -> Vec<Fault> {
             last(other) == last(column) || other.to_lowercase().ends_with(&column.to_lowercase())
         });
         let hint = near.map_or_else(
-            || format!("columns are {}", known.join(", ")),
+            || format!("columns are {}", told_columns(kind, &known)),
             |near| format!("did you mean {near}?"),
         );
         faults.push(fault(column, format!("{} has no such field; {hint}", kind.names.kind)));

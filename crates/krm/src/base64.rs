@@ -35,6 +35,22 @@ pub fn from_url(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Reads what [`url`] writes, without padding, as Go does. An error tells where it stops being base64.
+pub fn decode_url(text: &str) -> Result<Vec<u8>, String> {
+    let signs = text.bytes().enumerate().filter(|(_, sign)| !matches!(sign, b'\r' | b'\n'));
+    let mut kept = String::with_capacity(text.len());
+    for (at, sign) in signs {
+        if !URL_ALPHABET.contains(&sign) {
+            return Err(illegal(at));
+        }
+        kept.push(char::from(sign));
+    }
+    match kept.len() % 4 {
+        1 => Err(illegal(text.len() - 1)),
+        _ => from_url(&kept).ok_or_else(|| illegal(0)),
+    }
+}
+
 fn written(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

@@ -1,6 +1,6 @@
 //! On which objects of a collection somebody may do something, decided once for all of them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Only;
 
@@ -29,6 +29,15 @@ impl Extent {
     /// Whether an object is in it.
     pub fn has(&self, namespace: &str, name: &str) -> bool {
         self.is_whole || self.names.contains(name) || self.only.has(namespace, name)
+    }
+
+    /// The names of the objects without a namespace that are in it, if it names each of them.
+    pub fn names(&self) -> Option<BTreeSet<&str>> {
+        if self.is_whole || !self.only.is_of_single_objects() {
+            return None;
+        }
+        let single = self.only.objects.iter().filter(|(namespace, _)| namespace.is_empty());
+        Some(self.names.iter().map(String::as_str).chain(single.map(|(_, name)| &**name)).collect())
     }
 
     /// Adds what a rule allows: the objects with these names, or all if there are none.

@@ -261,7 +261,7 @@ impl ListPosition {
                 asked: None,
             });
         }
-        let resume = Resume::read(&options.resume)?;
+        let resume = Resume::read(&options.resume, !call.kind.is_namespaced())?;
         let after = Key::new(format!("{}{}", call.prefix(), resume.start()))
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let as_of = resume.revision().map_or(as_of, AsOf::revision);
@@ -275,7 +275,7 @@ impl ListPosition {
                 "specifying resource version is not allowed when using continue",
             ));
         }
-        let resume = Resume::read(&options.resume)?;
+        let resume = Resume::read(&options.resume, !call.kind.is_namespaced())?;
         let after = Key::new(format!("{}{}", call.prefix(), resume.start()))
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let left = resume.left();

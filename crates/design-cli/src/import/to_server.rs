@@ -54,11 +54,19 @@ pub(super) fn bring(
     options: &Options,
     streams: &mut Streams<'_>,
 ) -> Result<Ended, Trouble> {
-    if let Some(refusal) = refusal(written, rendered, streams) {
+    if let Some(refusal) = refusal(rendered, streams) {
         streams.note("nothing was imported: fix the documents above");
         return Ok(refusal);
     }
     let brought = Brought::of(written, options.items)?;
+    for document in written.iter().filter(|one| is_sealed_whole(one)) {
+        streams.note(format_args!(
+            "warning: {}: {} has the storage policy `encrypted`: all its data goes into a Secret, which questions on the \
+             server do not read; to keep the rest readable, move its secrets to a deckhand/Passphrase/v1 document and \
+             substitute them",
+            document.at, document.id
+        ));
+    }
     let place = ServerDesign::look(options.design.as_deref(), streams)?;
     let now = place.objects(streams)?;
     let items = planned(&place, &brought, &now, options, streams)?;
@@ -97,7 +105,7 @@ pub(super) fn bring(
 }
 
 /// Documents that no server takes. What a document lacks is no reason: another source may have it.
-fn refusal(written: &[Document], rendered: &[Document], streams: &mut Streams<'_>) -> Option<Ended> {
+fn refusal(rendered: &[Document], streams: &mut Streams<'_>) -> Option<Ended> {
     let read = Design::read(rendered);
     let mut is_refused = false;
     for outcome in &read.outcomes {
@@ -107,15 +115,12 @@ fn refusal(written: &[Document], rendered: &[Document], streams: &mut Streams<'_
             is_refused = true;
         }
     }
-    for document in written.iter().filter(|one| native::is_of_a_design(one) && one.is_secret()) {
-        streams.note(format_args!(
-            "{}: {} has the storage policy `encrypted`, which a design document cannot have on a server; move its secrets to \
-             a deckhand/Passphrase/v1 document and substitute them",
-            document.at, document.id
-        ));
-        is_refused = true;
-    }
     is_refused.then_some(Ended::NotWell)
+}
+
+/// Whether a document of a design is marked as secret as a whole, so that no field of it may be in an object.
+fn is_sealed_whole(document: &Document) -> bool {
+    native::is_of_a_design(document) && document.is_secret()
 }
 
 /// What is imported.
@@ -144,9 +149,12 @@ impl Brought {
             {
                 continue;
             }
-            match object_of(document, kept).filter(|_| native::is_of_a_design(document)) {
+            let is_open = native::is_of_a_design(document) && !is_sealed_whole(document);
+            match object_of(document, kept).filter(|_| is_open) {
                 Some(object) => objects.push(object),
-                None if with_items || is_needed => objects.push(item_of(document, kept, &kinds)),
+                None if with_items || is_needed || is_sealed_whole(document) => {
+                    objects.push(item_of(document, kept, &kinds))
+                }
                 None => left += 1,
             }
         }

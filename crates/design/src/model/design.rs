@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     document::{Document, Envelope},
+    object::UNAVAILABLE,
     yaml::Position,
 };
 
@@ -148,6 +149,13 @@ impl ReadDocument {
         if let Some(nameless) = &document.nameless {
             reading.invalid(&nameless.at, "", nameless.message.clone());
         }
+        if is_sealed(document) {
+            reading.missing(&document.at, "", SEALED.to_owned());
+            let problems = reading.into_problems();
+            let (envelope, at) = (document.envelope, document.at.clone());
+            let outcome = Outcome { document: reference, envelope, at, problems };
+            return Self { outcome: Arc::new(outcome), typed: None };
+        }
         let typed = match (document.envelope, version) {
             // The legacy reader of the original never looked at the version.
             (Envelope::Native, "v1alpha1") | (Envelope::Deckhand, "v1") | (Envelope::Legacy, _) => {
@@ -165,6 +173,15 @@ impl ReadDocument {
         let typed = typed.ok().flatten().filter(|_| outcome.is_accepted());
         Self { outcome: Arc::new(outcome), typed }
     }
+}
+
+/// What is said of a document whose data is in a Secret that nobody looked up.
+const SEALED: &str = "the data of this document is in a Secret (storage policy `encrypted`), which is not read here; \
+                      \"groundplane design compile -o drydock-json\" reads it with your permissions, or move its secrets to a \
+                      deckhand/Passphrase/v1 document and substitute them";
+
+fn is_sealed(document: &Document) -> bool {
+    document.data.at.file.is_secret() && document.data.value.as_str() == Some(UNAVAILABLE)
 }
 
 struct UnknownKind;

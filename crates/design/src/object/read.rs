@@ -22,7 +22,7 @@ use crate::{
 pub type Secrets<'s> = &'s dyn Fn(&str, &str) -> Option<String>;
 
 /// What stands where a secret would that nobody could look up.
-const UNKNOWN: &str = "(unavailable)";
+pub(crate) const UNKNOWN: &str = "(unavailable)";
 
 /// The documents in objects, in an order that does not depend on theirs. What is of no kind of a design is passed over.
 pub fn documents_of<'o>(objects: impl IntoIterator<Item = &'o Json>, secrets: Secrets<'_>) -> Vec<Document> {

@@ -29,7 +29,6 @@ pub async fn measure(fleet: &Fleet, client: &Client, times: usize, report: &mut 
         ("first page: cables at a port", "cables?limit=500&fieldSelector=spec.endpoints.name=fra1-a01-node01-eth0".to_owned(), 10),
         ("first page: by a topology label", "ports?limit=500&labelSelector=topology.inventory.miloapis.com/site=fra1".to_owned(), 10),
         ("first page: two fields and a label", "nodes?limit=500&fieldSelector=spec.siteRef.name=fra1,spec.lifecycle=Active&labelSelector=topology.inventory.miloapis.com/region=eu-central".to_owned(), 10),
-        ("summary", "regions/-/summary".to_owned(), 0),
     ] {
         ask(what, &path, floor, client, times, report).await;
     }

@@ -174,12 +174,157 @@ async fn a_secret_in_plain_text_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn a_design_document_that_is_to_be_encrypted_is_refused_with_what_to_do() {
+fn a_design_document_that_is_to_be_encrypted_is_sealed_whole() {
     let ground = Ground::fresh();
-    ground.file("p.yaml", "{schema: drydock/HostProfile/v1, metadata: {name: p, storagePolicy: encrypted}, data: {primary_network: canary}}\n");
-    let told = ground.told("design import p.yaml -n airsloop --create-namespace");
-    assert!(
-        told.code == 1 && told.err.contains("substitute them") && !told.err.contains("canary"),
-        "{told:?}"
+    ground.file(
+        "site.yaml",
+        "---
+{schema: drydock/Network/v1, metadata: {name: oob, storagePolicy: cleartext}, data: {cidr: 10.0.0.0/24}}
+---
+{schema: drydock/HardwareProfile/v1, metadata: {name: hw}, data: {vendor: canary-vendor}}
+---
+{schema: drydock/HostProfile/v1, metadata: {name: p, storagePolicy: encrypted}, data: {hardware_profile: hw, primary_network: oob, platform: {image: canary-image}}}
+",
     );
+    let told = ground.told("design import site.yaml -n airsloop --create-namespace");
+    assert!(told.code == 0 && told.err.contains("substitute them"), "{told:?}");
+    assert!(!told.err.contains("canary-image") && !told.out.contains("canary-image"), "{told:?}");
+    let none = ground.run("get hostprofiles.design.groundplane.dev -n airsloop -o name");
+    assert_eq!(none, "", "no object has a field of it");
+    for line in [
+        "get configurationitems -n airsloop -o yaml",
+        "design documents -n airsloop -o json",
+        "design validate -n airsloop",
+        "design compile -n airsloop -o yaml",
+        "design import site.yaml -n airsloop --dry-run",
+        "history secret -n airsloop design-configurationitem-drydock-hostprofile-v1-p -o yaml",
+        "activity -o yaml",
+        "search canary",
+    ] {
+        let told = ground.told(line);
+        assert!(!told.out.contains("canary-image") && !told.err.contains("canary-image"), "{line}: {told:?}");
+    }
+    // What is not marked is as it was, and whoever may read the Secret gets the whole.
+    assert!(
+        ground
+            .run("get hardwareprofiles.design.groundplane.dev -n airsloop -o yaml")
+            .contains("canary-vendor")
+    );
+    let findings = ground.told("design validate -n airsloop");
+    assert!(
+        findings.out.contains("is in a Secret") || findings.err.contains("is in a Secret"),
+        "{findings:?}"
+    );
+    let whole = ground.run("design compile -n airsloop -o drydock-json");
+    assert!(whole.contains("canary-image"), "{whole}");
+    // The same documents again change nothing.
+    let again = ground.run("design import site.yaml -n airsloop");
+    assert!(again.contains("unchanged") && !again.contains("created"), "{again}");
+}
+
+/// Everything that somebody can ask about a design, by whoever it is. Administrators ask in the test above.
+#[test]
+fn no_principal_is_shown_a_secret_of_a_design() {
+    let ground = Ground::fresh();
+    ground.file("site.yaml", SITE);
+    ground.run("design import site.yaml -n airsloop --create-namespace --items -m first");
+    ground.run("wait --for=condition=Compiled design/airsloop -n airsloop --timeout=60s");
+    ground.run("design promote -n airsloop -m one");
+    let role = |name: &str, rules: Value| {
+        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules});
+        ground.run_with("apply -f -", &role.to_string());
+        ground.run(&format!("create clusterrolebinding {name} --clusterrole={name} --user={name}"));
+    };
+    let all = |group: &str, verbs: &[&str]| json!({"apiGroups": [group], "resources": ["*"], "verbs": verbs});
+    let read = ["get", "list", "watch"];
+    role("reader", json!([all("design.groundplane.dev", &read)]));
+    role(
+        "editor",
+        json!([
+            all("design.groundplane.dev", &["*"]),
+            all("groundplane.dev", &["*"]),
+            all("activity.miloapis.com", &["*"])
+        ]),
+    );
+    ground.run("create serviceaccount robot -n airsloop");
+    ground.run("create rolebinding robot --clusterrole=reader --serviceaccount=airsloop:robot -n airsloop");
+    let design = "/apis/design.groundplane.dev/v1alpha1/namespaces/airsloop";
+    let mut lines: Vec<String> = [
+        "effective",
+        "effective?output=text",
+        "effective?node=n1",
+        "effective?profile=compute",
+        "nodes?fields=oob.credential,oob.snmp_password",
+        "findings",
+        "compiled",
+        "compiled?at=1",
+        "diff?from=1",
+        "history",
+    ]
+    .map(|one| format!("get --raw '{design}/designs/airsloop/{one}'"))
+    .into();
+    let plurals =
+        ["hostprofiles", "regions", "baremetalnodes", "configurationitems", "designs", "designrevisions"];
+    lines.extend(plurals.map(|plural| format!("get --raw '{design}/{plural}'")));
+    lines.push(format!("get --raw '{design}/hostprofiles?watch=1&timeoutSeconds=1&resourceVersion=0'"));
+    lines.push("get hostprofiles.design.groundplane.dev -n airsloop -o wide".to_owned());
+    lines.extend(
+        [
+            "design compile -n airsloop -o drydock-json",
+            "design compile -n airsloop -o json",
+            "design documents -n airsloop -o json",
+            "design effective n1 -n airsloop -o yaml",
+            "design diff -n airsloop site.yaml",
+            "design import site.yaml -n airsloop --items --dry-run",
+            "history hostprofile compute -n airsloop -o yaml",
+            "get secrets -n airsloop",
+            "get secrets -n airsloop -o yaml",
+            "get --raw '/api/v1/namespaces/airsloop/secrets?watch=1&timeoutSeconds=1&resourceVersion=0'",
+            "get secret design-hostprofile-compute -n airsloop -o yaml",
+            "search canary",
+            "activity -o yaml",
+            "get events -n airsloop -o yaml",
+        ]
+        .map(str::to_owned),
+    );
+    let hidden: Vec<(String, String)> = CANARIES
+        .iter()
+        .map(|canary| ((*canary).to_owned(), krm::base64::encode(canary.as_bytes())))
+        .collect();
+    for (user, least) in
+        [("reader", 18), ("editor", 18), ("system:serviceaccount:airsloop:robot", 15), ("stranger", 0)]
+    {
+        let mut answered = 0;
+        for line in &lines {
+            let told = ground.told(&format!("{line} --as {user}"));
+            answered += usize::from(told.code == 0);
+            for (plain, encoded) in &hidden {
+                let shows = |text: &str| {
+                    text.contains(plain.as_str()) || text.contains(encoded.trim_end_matches('='))
+                };
+                assert!(!shows(&told.out) && !shows(&told.err), "{line} shows {plain} to {user}: {told:?}");
+            }
+        }
+        assert!(answered >= least, "{user} is answered {answered} times");
+    }
+    // Nor does the server keep one in clear: not in its store, its history, its audit log or its log.
+    let mut folders = vec![ground.server.data().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            match entry.path().is_dir() {
+                true => folders.push(entry.path()),
+                false => {
+                    let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                    let found = CANARIES
+                        .iter()
+                        .find(|canary| bytes.windows(canary.len()).any(|window| window == canary.as_bytes()));
+                    assert_eq!(found, None, "{}", entry.path().display());
+                }
+            }
+        }
+    }
+    // Nor is a guess confirmed. (It is in the audit log from now on, as a part of the path.)
+    let path = format!("{design}/designs/airsloop/nodes?where=oob.credential=canary-passphrase");
+    let guessed: Value = serde_json::from_str(&ground.run(&format!("get --raw '{path}'"))).unwrap();
+    assert_eq!(guessed["nodes"], json!([]), "{guessed}");
 }

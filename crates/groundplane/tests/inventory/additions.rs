@@ -174,6 +174,18 @@ fn a_feed_that_gives_more_than_it_may_says_so() {
             &cable("light", &["a1-a", "pdu-a-in"], "FiberSMF"),
             "a FiberSMF cable does not fit Port a1-a of type Power",
         );
+        let port_end = |name: &str| json!({"kind": "Port", "name": name});
+        let circuit = |port: &str| {
+            let spec = json!({"type": "Transit", "providerRef": {"name": "p"}, "aEnd": port_end(port), "zEnd": {"kind": "Site", "name": "here"}});
+            object("Circuit", "transit", spec)
+        };
+        refused(kubectl, &circuit("n1-psu1"), "a circuit does not fit Port n1-psu1 of type Power");
+        kubectl.run_with("apply -f -", &port("n1-up", ("Node", "n1"), "Optical", json!({})));
+        kubectl.run_with("apply -f -", &circuit("n1-up"));
+        let said = kubectl.refused("patch port n1-up --type=merge -p {\"spec\":{\"type\":\"Power\"}}");
+        assert!(said.contains("carries Circuit transit, which does not fit type Power"), "{said}");
+        let said = kubectl.refused("patch port pdu-a-in --type=merge -p {\"spec\":{\"type\":\"Serial\"}}");
+        assert!(said.contains("feeds Port pdu-a-1, so its type must remain Power"), "{said}");
         kubectl.run_with("apply -f -", &cable("feed-a", &["a1-a", "pdu-a-in"], "Power"));
         kubectl.run_with("apply -f -", &cable("psu1", &["pdu-a-1", "n1-psu1"], "Power"));
         kubectl.until("get rack a1 -o yaml", |yaml| yaml.contains("reason: WithinRating"));

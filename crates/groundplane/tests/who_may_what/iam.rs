@@ -488,3 +488,88 @@ async fn a_user_and_a_project_come_with_their_bindings_in_one_transaction() {
         again(&mut tries).await;
     }
 }
+
+fn transaction(objects: &[Value]) -> Value {
+    let items: Vec<Value> =
+        objects.iter().map(|object| json!({"operation": "create", "object": object})).collect();
+    json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Transaction", "spec": {"items": items}})
+}
+
+fn of_kind(group: &str, kind: &str, (namespace, name): (&str, &str), spec: Value) -> Value {
+    let metadata = match namespace.is_empty() {
+        true => json!({"name": name}),
+        false => json!({"name": name, "namespace": namespace}),
+    };
+    json!({"apiVersion": format!("{group}/v1alpha1"), "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+#[tokio::test]
+async fn whatever_a_binding_names_may_come_with_it() {
+    const RM: &str = "resourcemanager.miloapis.com";
+    const OURS: &str = "iam.miloapis.com";
+    let town = Town::of(&["ann", "cat"], &[]).await;
+    let send = async |client: &Client, objects: &[Value]| {
+        let path = "/apis/groundplane.dev/v1alpha1/transactions";
+        client.post(path, &transaction(objects)).await.unwrap()
+    };
+    let project = |name: &str, owner: &str| {
+        of_kind(RM, "Project", ("", name), json!({"ownerRef": {"kind": "Organization", "name": owner}}))
+    };
+    let bound = |at: (&str, &str), role: (&str, &str), subject: Value, selector: Value| {
+        let role = json!({"namespace": role.0, "name": role.1});
+        let spec = json!({"roleRef": role, "subjects": [subject], "resourceSelector": selector});
+        of_kind(OURS, "PolicyBinding", at, spec)
+    };
+    let role = |at: (&str, &str), permission: &str| {
+        of_kind(OURS, "Role", at, json!({"launchStage": "Beta", "includedPermissions": [permission]}))
+    };
+    let owner = json!({"kind": "User", "name": "ann"});
+    let group = json!({"kind": "Group", "name": "staff", "namespace": "milo-system"});
+    let membership =
+        json!({"groupRef": {"name": "staff", "namespace": "milo-system"}, "userRef": {"name": "cat"}});
+    let system = |name: &'static str| ("milo-system", name);
+    // What is referred to comes last.
+    let all = [
+        bound(
+            ("organization-acme", "web"),
+            system("reads-racks"),
+            group,
+            json!({"resourceRef": {"apiGroup": RM, "kind": "Project", "name": "acme-web"}}),
+        ),
+        bound(
+            ("organization-acme", "owner"),
+            system("owner"),
+            owner,
+            json!({"resourceRef": {"apiGroup": RM, "kind": "Organization", "name": "acme"}}),
+        ),
+        of_kind(OURS, "GroupMembership", system("cat"), membership),
+        project("acme-web", "acme"),
+        project("beta-web", "beta"),
+        of_kind(OURS, "Group", system("staff"), json!({})),
+        role(system("reads-racks"), "inventory.miloapis.com/racks.get"),
+        of_kind(RM, "Organization", ("", "acme"), json!({})),
+        of_kind(RM, "Organization", ("", "beta"), json!({})),
+    ];
+    let answer = send(&town.admin, &all).await;
+    assert!((200..300).contains(&answer.code), "{}", answer.text());
+
+    // The same by somebody who owns the organization and nothing else.
+    let ann = town.person("ann");
+    let cat = json!({"kind": "User", "name": "cat"});
+    let on = |name: &str| json!({"resourceRef": {"apiGroup": RM, "kind": "Project", "name": name}});
+    let space = |name: &'static str| ("organization-acme", name);
+    let own = [
+        bound(space("shop"), space("sees"), cat.clone(), on("acme-shop")),
+        role(space("sees"), "resourcemanager.miloapis.com/projects.get"),
+        project("acme-shop", "acme"),
+    ];
+    let answer = send(&ann, &own).await;
+    assert!((200..300).contains(&answer.code), "{}", answer.text());
+    let path = format!("{TENANCY}/projects/acme-shop");
+    assert_eq!(town.person("cat").get(&path).await.unwrap().code, 200, "the binding counts");
+
+    // What belongs to others stays theirs.
+    let theirs = [bound(space("theirs"), space("sees"), cat, on("beta-web"))];
+    let answer = send(&ann, &theirs).await;
+    assert_eq!(answer.code, 403, "{}", answer.text());
+}

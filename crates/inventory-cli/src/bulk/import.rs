@@ -68,10 +68,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     let sources = Source::all(&arguments.files, arguments.kind.as_deref())?;
     let client = session.client().await?;
     let mut reading = Reading::new(&client, arguments.overwrite);
-    let mut desired = Vec::new();
-    for source in &sources {
-        desired.extend(source.read(&mut reading, session).await?);
-    }
+    let desired = reading.read(&sources, session).await?;
     source::check_unique(&desired)?;
     let existing = reading.existing;
     let changes: Vec<Change> =

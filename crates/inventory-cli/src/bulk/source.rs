@@ -12,6 +12,7 @@ use super::desired::{Desired, Existing, set};
 use super::export::kind_of;
 use super::ports::Ports;
 use super::{ORDER, as_written};
+use crate::change::name_of;
 use crate::list::select::Selection;
 use crate::list::{self, Listed, kinds};
 
@@ -31,12 +32,41 @@ pub struct Reading<'a> {
     past: BTreeMap<(&'static str, String), BTreeMap<String, Object>>,
     /// Whether fields that changed since the export are overwritten.
     overwrites: bool,
+    /// Ports of the files that were read, by which cables may name their ends.
+    imported_ports: Vec<Value>,
 }
 
 impl<'a> Reading<'a> {
     /// Without any objects yet.
     pub fn new(client: &'a Client, overwrites: bool) -> Reading<'a> {
-        Reading { client, existing: Existing::new(), past: BTreeMap::new(), overwrites }
+        let (existing, past) = (Existing::new(), BTreeMap::new());
+        Reading { client, existing, past, overwrites, imported_ports: Vec::new() }
+    }
+
+    /// Reads all files, or tells what is wrong with each. Cables come last: their ends may be ports of the other files.
+    pub async fn read(&mut self, sources: &[Source], session: &mut Session) -> Result<Vec<Desired>, Failure> {
+        let (cables, others): (Vec<&Source>, Vec<&Source>) =
+            sources.iter().partition(|source| source.sheet.is_some_and(|sheet| sheet.kind == "Cable"));
+        let (mut desired, mut failures) = (Vec::new(), Vec::new());
+        for source in others.into_iter().chain(cables) {
+            match source.read(self, session).await {
+                Ok(found) => {
+                    let ports = found.iter().filter(|one| one.object["kind"] == "Port");
+                    self.imported_ports.extend(ports.map(|one| one.object.clone()));
+                    desired.extend(found);
+                }
+                Err(Failure::Several(told)) => failures.extend(told),
+                Err(failure) => return Err(failure),
+            }
+        }
+        if failures.is_empty() {
+            return Ok(desired);
+        }
+        failures.retain(|failure| !matches!(failure, Failure::Bare(_)));
+        failures.push(Failure::Bare(
+            "nothing was imported; fix the errors above and run the command again".to_owned(),
+        ));
+        Err(Failure::Several(failures))
     }
 
     /// Lists the objects of a kind, once.
@@ -113,11 +143,7 @@ impl Source {
     }
 
     /// Reads the desired objects.
-    pub async fn read(
-        &self,
-        reading: &mut Reading<'_>,
-        session: &mut Session,
-    ) -> Result<Vec<Desired>, Failure> {
+    async fn read(&self, reading: &mut Reading<'_>, session: &mut Session) -> Result<Vec<Desired>, Failure> {
         match self.sheet {
             Some(listed) => self.read_sheet(listed, reading).await,
             None => self.read_manifests(reading, session).await,
@@ -173,7 +199,12 @@ impl Source {
         if listed.kind != "Cable" || !bulk::ends::COLUMNS.iter().any(|column| header.contains(column)) {
             return Ok(text);
         }
-        let ports = Ports::of(Selection::all("ports").every(reading.client).await?.items);
+        let mut ports = Selection::all("ports").every(reading.client).await?.items;
+        let imported: BTreeMap<&str, &Value> =
+            reading.imported_ports.iter().map(|port| (name_of(port), port)).collect();
+        ports.retain(|port| !imported.contains_key(name_of(port)));
+        ports.extend(imported.into_values().cloned());
+        let ports = Ports::of(ports);
         let resolved = bulk::ends::resolve(&text, &|device, port| ports.find(device, port));
         Ok(resolved.map_err(|faults| self.faulty(&faults))?.unwrap_or(text))
     }
@@ -217,7 +248,7 @@ impl Source {
 fn told_once(faults: &mut Vec<Fault>) {
     let mut seen = std::collections::BTreeSet::new();
     faults.retain(|fault| {
-        let is_missing = fault.problem.starts_with("Required value; add this column");
+        let is_missing = fault.problem.starts_with("Required value; add th");
         !is_missing || seen.insert(fault.column.clone())
     });
 }

@@ -23,6 +23,11 @@ enum From {
 }
 
 impl Column {
+    /// Whether it shows the label with the region.
+    pub fn is_region(&self) -> bool {
+        matches!(self.from, From::Label(inventory::topology::REGION))
+    }
+
     /// The text of a cell; `<none>` if it is empty.
     pub fn cell(&self, object: &Value) -> String {
         let text = match &self.from {

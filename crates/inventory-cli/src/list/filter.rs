@@ -135,9 +135,17 @@ impl Filter {
         fields.push(format!("{}={}", self.field(kind), word.copied().unwrap_or(&escaped)));
     }
 
+    /// Whether it is found out over several references what is there: labels say it too, but follow later.
+    pub fn is_located(self, kind: &str) -> bool {
+        self.label(kind).is_some()
+            || (self, kind) == (Filter::Rack, "Node")
+            || (self, kind) == (Filter::Rack, "NetworkDevice")
+    }
+
     /// The topology label to select by, for kinds without a field for it.
     fn label(self, kind: &str) -> Option<&'static str> {
         match (self, kind) {
+            (Filter::Region, "Site") => None,
             (Filter::Region, _) => Some(topology::REGION),
             (Filter::Site, "Port" | "VirtualMachine") => Some(topology::SITE),
             (Filter::Rack, "Port" | "VirtualMachine") => Some(topology::RACK),
@@ -162,7 +170,8 @@ impl Filter {
             (Filter::Device, _) => "spec.deviceRef.name",
             (Filter::Port, _) => "spec.endpoints.name",
             (Filter::Host, _) => "spec.hostRef.name",
-            (Filter::Region | Filter::Type, _) => "spec.type",
+            (Filter::Region, _) => "spec.regionRef.name",
+            (Filter::Type, _) => "spec.type",
         }
     }
 }

@@ -32,12 +32,25 @@ pub struct Found {
     pub items: Vec<Value>,
     /// The revision of the list.
     pub revision: String,
+    /// Whether the server does not select by the field, so that everything was listed and filtered here.
+    pub is_picked: bool,
 }
 
 impl Selection {
     /// Selects all objects of a kind.
     pub fn all(plural: &'static str) -> Selection {
         Selection { plural, ..Selection::default() }
+    }
+
+    /// Also by the value of a field.
+    pub fn and(&self, field: &str, value: &str) -> Selection {
+        let escaped = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
+        let added = format!("{field}={escaped}");
+        let fields = match &self.fields {
+            Some(fields) => format!("{fields},{added}"),
+            None => added,
+        };
+        Selection { fields: Some(fields), ..self.clone() }
     }
 
     /// Lists the objects.
@@ -63,7 +76,8 @@ impl Selection {
             .query_if("fieldSelector", fields)
             .query_if("asOf", self.as_of.as_deref())
             .query("limit", PAGE);
-        let (mut found, mut resume) = (Found { items: Vec::new(), revision: String::new() }, None::<String>);
+        let mut found = Found { items: Vec::new(), revision: String::new(), is_picked: false };
+        let mut resume = None::<String>;
         loop {
             let mut page = client.value(&ask.clone().query_if("continue", resume.take())).await?;
             found.revision = page["metadata"]["resourceVersion"].as_str().unwrap_or("").to_owned();
@@ -89,7 +103,7 @@ impl Selection {
 
     /// Filters a list by the field selector on the client.
     fn picked(&self, found: Result<Found, Failure>) -> Result<Found, Failure> {
-        let Found { items, revision } = found?;
+        let Found { items, revision, .. } = found?;
         let fields = FieldSelector::parse(self.fields.as_deref().unwrap_or("")).map_err(Failure::usage)?;
         let has = |object: &Object| {
             fields.matches_any(|field| {
@@ -100,7 +114,7 @@ impl Selection {
             Value::Object(map) => Some(Object(map)).filter(has).map(|object| Value::Object(object.0)),
             _ => None,
         });
-        Ok(Found { items: items.collect(), revision })
+        Ok(Found { items: items.collect(), revision, is_picked: true })
     }
 }
 

@@ -27,8 +27,16 @@ pub fn resolve(
     let mut faults = Vec::new();
     for (column, _) in COLUMNS.iter().zip(at).filter(|(column, at)| column.ends_with(".port") && at.is_none())
     {
-        let problem = "this column is required beside the others: it names the port on the device".to_owned();
+        let device = column.replace(".port", ".device");
+        let is_alone = !header.iter().any(|cell| cell.trim() == device);
+        let beside = if is_alone { format!(" on the device in column {device}") } else { String::new() };
+        let problem = format!("this column is required beside the others: it names the port{beside}");
         faults.push(Fault { row: 1, column: (*column).to_owned(), problem });
+    }
+    let is_end = |cell: &str| cell.ends_with(".device") || cell.ends_with(".port");
+    for cell in header.iter().map(|cell| cell.trim()).filter(|cell| is_end(cell) && !COLUMNS.contains(cell)) {
+        let problem = format!("no such column; the ends of a cable are {}", COLUMNS.join(", "));
+        faults.push(Fault { row: 1, column: cell.to_owned(), problem });
     }
     if header.iter().any(|cell| cell.trim() == ENDPOINTS) {
         let problem = "the ends are given twice; remove this column, or a.port and z.port".to_owned();

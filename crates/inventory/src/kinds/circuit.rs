@@ -1,10 +1,13 @@
 //! Circuit: a connection between two ports or sites that a provider delivers.
 
-use krm::kind::{Bucket, Declaration, Metadata, Reference, Resource, Sentence};
+use krm::kind::{
+    Bucket, Change, Declaration, Metadata, Reference, Resource, Sentence, Verdict, View, allow, deny,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::texts;
+use super::port::PortType;
 use super::{Port, Provider, Site, declare_inventory, prints_ready, resolves_endpoints};
 use crate::choice::choice;
 use crate::references::EndKind;
@@ -118,7 +121,25 @@ impl Resource for Circuit {
                 };
                 end("spec.aEnd").chain(end("spec.zEnd")).collect()
             })
-            .answers("impact", "Impact", crate::questions::impact::answer("Circuit"));
+            .answers("impact", "Impact", crate::questions::impact::answer("Circuit"))
+            .rule(check_ports_carry_data);
         prints_ready(circuit)
     }
+}
+
+/// A circuit does not terminate in a power port.
+fn check_ports_carry_data(change: &Change<Circuit>, view: &mut View<'_>) -> Verdict {
+    let Some(circuit) = change.after() else { return allow() };
+    let ends = |circuit: &Circuit| [circuit.spec.a_end.clone(), circuit.spec.z_end.clone()];
+    let before = change.before().map(ends);
+    for end in ends(circuit).iter().filter(|end| end.kind == EndKind::Port) {
+        if before.as_ref().is_some_and(|before| before.contains(end)) {
+            continue;
+        }
+        let Some(port) = view.get::<Port>(&end.name) else { continue };
+        if port.spec.kind == PortType::Power {
+            return deny(format!("a circuit does not fit Port {} of type {}", end.name, port.spec.kind));
+        }
+    }
+    allow()
 }

@@ -201,7 +201,7 @@ impl Resource for Port {
                 let device = joined(port, "spec.deviceRef.kind", "spec.deviceRef.name");
                 device.iter().zip(texts(port, "spec.name")).map(|(on, name)| format!("{on}/{name}")).collect()
             })
-            .rule(check_type_fits_cable)
+            .rule(check_type_fits_use)
             .rule(check_pass_through)
             .rule(check_positions_in_use_remain)
             .rule(check_inlet)
@@ -210,8 +210,8 @@ impl Resource for Port {
     }
 }
 
-/// A port keeps a type that its cable fits.
-fn check_type_fits_cable(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
+/// A port keeps a type that fits its cable, its circuits and the outlets that it feeds.
+fn check_type_fits_use(change: &Change<Port>, view: &mut View<'_>) -> Verdict {
     let (Some(old), Some(port)) = (change.before(), change.after()) else { return allow() };
     if old.spec.kind == port.spec.kind {
         return allow();
@@ -224,7 +224,23 @@ fn check_type_fits_cable(change: &Change<Port>, view: &mut View<'_>) -> Verdict 
             ));
         }
     }
-    allow()
+    let (name, kind) = (&port.metadata.name, port.spec.kind);
+    if kind == PortType::Power
+        && let Some(circuit) = view.bucket(super::circuit::AT_PORT, name).first()
+    {
+        return deny(format!(
+            "Port {name} carries Circuit {}, which does not fit type {kind}",
+            circuit.name()
+        ));
+    }
+    match view.bucket_of::<Port>(FROM_INLET, name).first() {
+        Some(outlet) => deny(format!(
+            "Port {name} feeds Port {}, so its type must remain {}",
+            outlet.metadata.name,
+            PortType::Power
+        )),
+        None => allow(),
+    }
 }
 
 /// `passThrough` refers to another port of the same device without one, at a free position.

@@ -388,12 +388,16 @@ fn wanted(asked: &Questioned<'_>) -> Result<SpaceRequest, Status> {
         Some("row" | "rows") => Spread::Rows,
         Some(_) => return bad("spread must be rack, row or none"),
     };
+    let count = asked.number("count")?.unwrap_or(10);
+    if count < 1 {
+        return bad("count must be at least 1");
+    }
     Ok(SpaceRequest {
         units,
         face,
         watts: asked.number("watts")?.unwrap_or(0),
         ports: asked.number("ports")?.unwrap_or(0),
-        count: asked.number("count")?.unwrap_or(10),
+        count,
         spread,
     })
 }

@@ -3,11 +3,13 @@
 //! RBAC.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use apiserver::authz::{Attributes, Authorizer};
 use apiserver::call::Call;
 use apiserver::identity::MASTERS;
 use krm::field::{FieldError, Path};
+use krm::kind::Address;
 use krm::{Object, Status};
 use serde_json::{Value, json};
 
@@ -41,13 +43,13 @@ pub fn check(
         (GROUP, "roles") => writer.role(&at, new),
         (GROUP, "policybindings") => {
             writer.subjects_are_who_they_are_called(view, new)?;
-            writer.binding(&at, new)
+            writer.binding(view, &at, new)
         }
-        (GROUP, "groupmemberships") => writer.membership(new),
-        (GROUP, "users") => writer.user(old, new),
-        (GROUP, "machineaccountkeys") => writer.machine_key(new),
+        (GROUP, "groupmemberships") => writer.membership(view, new),
+        (GROUP, "users") => writer.user(view, old, new),
+        (GROUP, "machineaccountkeys") => writer.machine_key(view, new),
         (TENANCY, "projects") => writer.project(old, new),
-        (TENANCY, "organizationmemberships") => writer.organization_membership(&at, new),
+        (TENANCY, "organizationmemberships") => writer.organization_membership(view, &at, new),
         _ => Ok(()),
     }
 }
@@ -78,27 +80,64 @@ impl Writer<'_> {
         self.holds(&effective, &place, &told)
     }
 
-    fn binding(&self, at: &At, new: &Object) -> Result<(), Status> {
+    fn binding(&self, view: &mut store::View, at: &At, new: &Object) -> Result<(), Status> {
         self.refers_within(at, new.at("spec.roleRef"))?;
-        self.selects_within(at, new)?;
+        self.selects_within(view, at, new)?;
         let Some(binding) = Binding::read(at, new) else { return Ok(()) };
-        self.gives(&binding.role, &binding.selector)
+        self.gives(view, &binding.role, &binding.selector)
     }
 
     /// Whether the writer may give a role on something: he holds all of it there, or may `bind` it.
-    fn gives(&self, role: &At, selector: &str) -> Result<(), Status> {
+    fn gives(&self, view: &mut store::View, role: &At, selector: &str) -> Result<(), Status> {
         if self.is_master || self.may("bind", "roles", &role.namespace, &role.name) {
             return Ok(());
         }
-        let effective = self.iam.index().effective(role, self.call.plane.as_str()).cloned();
+        let known = self.iam.index().effective(role, self.call.plane.as_str()).cloned();
+        let effective = known.or_else(|| self.new_role(view, role));
         let missing = || format!("Role {:?} does not exist; create it first", role.to_string());
         let effective = effective.ok_or_else(|| self.forbidden(missing()))?;
-        let selectors = self.covering(selector);
+        let selectors = self.covering(view, selector);
         self.holds(&effective, &selectors, &format!("on {}", selector::told(selector)))
     }
 
+    /// A role that the same transaction makes. What it inherits of roles that are new too is checked where those are made.
+    fn new_role(&self, view: &mut store::View, role: &At) -> Option<Arc<Effective>> {
+        if *role.plane != *self.call.plane.as_str() {
+            return None;
+        }
+        let object = self.in_view(view, GROUP, "roles", &role.namespace, &role.name)?;
+        Some(Arc::new(self.iam.index().roles.would_be(role, &object)))
+    }
+
+    /// The organization of a project, as it will be after this transaction.
+    fn organization_of(&self, view: &mut store::View, project: &str) -> Option<String> {
+        let object = self.in_view(view, TENANCY, "projects", "", project)?;
+        object.at("spec.ownerRef.name").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// An object of this plane, as it will be after this transaction.
+    fn in_view(
+        &self,
+        view: &mut store::View,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Option<Object> {
+        let address = Address {
+            group: group.to_owned(),
+            plural: plural.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        let key = apiserver::keys::object(&self.call.plane, &address).ok()?;
+        let entry = view.get(&key)?;
+        let bytes = self.call.api.reveal(&key, &entry).ok()?;
+        apiserver::encode::read(&bytes).ok()
+    }
+
     /// Adding a member to a group grants everything that the group has.
-    fn membership(&self, new: &Object) -> Result<(), Status> {
+    fn membership(&self, view: &mut store::View, new: &Object) -> Result<(), Status> {
         let text = |path: &str| new.at(path).and_then(Value::as_str).unwrap_or_default();
         let (namespace, name) = (text("spec.groupRef.namespace"), text("spec.groupRef.name"));
         if self.call.namespace != namespace && self.call.namespace != SYSTEM_NAMESPACE {
@@ -116,32 +155,36 @@ impl Writer<'_> {
         let uid = index.directory.group_uid(&At::new("", namespace, name)).cloned();
         drop(index);
         let Some(uid) = uid else {
+            // A group that the same transaction makes has nothing yet, and what is bound to it is checked there.
+            if self.in_view(view, GROUP, "groups", namespace, name).is_some() {
+                return Ok(());
+            }
             let why = format!("no Group of this name exists in namespace {namespace:?}; create it first");
             return Err(self.invalid(
                 new,
                 FieldError::invalid_text(&Path::of("spec").field("groupRef").field("name"), name, why),
             ));
         };
-        self.gives_all_of(&by_uid(&uid))
+        self.gives_all_of(view, &by_uid(&uid))
     }
 
     /// Changing a user's email address lets somebody else authenticate as that user.
-    fn user(&self, old: Option<&Object>, new: &Object) -> Result<(), Status> {
+    fn user(&self, view: &mut store::View, old: Option<&Object>, new: &Object) -> Result<(), Status> {
         let Some(old) = old.filter(|old| old.at("spec.email") != new.at("spec.email")) else { return Ok(()) };
-        self.gives_all_of(&by_uid(old.uid()))?;
+        self.gives_all_of(view, &by_uid(old.uid()))?;
         let index = self.iam.index();
         let groups = index.directory.groups_of_user(old.name());
         drop(index);
-        groups.iter().try_for_each(|uid| self.gives_all_of(&by_uid(uid)))
+        groups.iter().try_for_each(|uid| self.gives_all_of(view, &by_uid(uid)))
     }
 
     /// Creating a key for an account allows acting as it.
-    fn machine_key(&self, new: &Object) -> Result<(), Status> {
+    fn machine_key(&self, view: &mut store::View, new: &Object) -> Result<(), Status> {
         let account = new.at("spec.machineAccountName").and_then(Value::as_str).unwrap_or_default();
         let at = At::new(self.call.plane.as_str(), &self.call.namespace, account);
         let uid = self.iam.index().directory.machine_uid(&at).cloned();
         if let Some(uid) = uid {
-            self.gives_all_of(&by_uid(&uid))?;
+            self.gives_all_of(view, &by_uid(&uid))?;
         }
         let secret = json!({ "kind": "Secret", "namespace": self.call.namespace, "name": new.name() });
         if sign_in::generated(self.iam, new).is_none()
@@ -154,7 +197,7 @@ impl Writer<'_> {
         Err(self.invalid(new, FieldError::invalid_text(&Path::of("metadata").field("name"), new.name(), why)))
     }
 
-    fn gives_all_of(&self, subject: &str) -> Result<(), Status> {
+    fn gives_all_of(&self, view: &mut store::View, subject: &str) -> Result<(), Status> {
         if self.is_master {
             return Ok(());
         }
@@ -167,7 +210,7 @@ impl Writer<'_> {
             .flat_map(|(selector, given)| given.keys().map(|role| (role.clone(), selector.to_string())))
             .collect();
         drop(index);
-        given.iter().try_for_each(|(role, selector)| self.gives(role, selector))
+        given.iter().try_for_each(|(role, selector)| self.gives(view, role, selector))
     }
 
     /// A project is made in an organization by who may make projects there.
@@ -193,13 +236,13 @@ impl Writer<'_> {
     }
 
     /// The roles of a membership are bound on the organization.
-    fn organization_membership(&self, at: &At, new: &Object) -> Result<(), Status> {
+    fn organization_membership(&self, view: &mut store::View, at: &At, new: &Object) -> Result<(), Status> {
         let organization = new.at("spec.organizationRef.name").and_then(Value::as_str).unwrap_or_default();
         let roles = new.at("spec.roles").and_then(Value::as_array).into_iter().flatten();
         self.refers_within(at, roles.clone())?;
         roles
             .map(|role| at.role(role))
-            .try_for_each(|role| self.gives(&role, &selector::organization(organization)))
+            .try_for_each(|role| self.gives(view, &role, &selector::organization(organization)))
     }
 
     /// Whether the writer holds every permission on what these cover, beside its kind everywhere.
@@ -231,10 +274,16 @@ impl Writer<'_> {
     }
 
     /// Whatever covers what a selector means.
-    fn covering(&self, selector: &str) -> Vec<String> {
+    fn covering(&self, view: &mut store::View, selector: &str) -> Vec<String> {
         let parts: Vec<&str> = selector.split('|').collect();
-        let index = self.iam.index();
         let mut all = vec![selector.to_owned()];
+        // The index does not know the projects of this transaction.
+        if let ["o", "", TENANCY, PROJECT, "", name] = parts.as_slice()
+            && let Some(organization) = self.organization_of(view, name)
+        {
+            all.push(selector::organization(&organization));
+        }
+        let index = self.iam.index();
         match parts.as_slice() {
             ["k", group, kind] if (*group, *kind) == (TENANCY, PROJECT) => {
                 all.push(selector::everywhere(TENANCY, ORGANIZATION));
@@ -274,7 +323,7 @@ impl Writer<'_> {
     }
 
     /// A binding in the namespace of an organization is about that organization and what is in it.
-    fn selects_within(&self, at: &At, new: &Object) -> Result<(), Status> {
+    fn selects_within(&self, view: &mut store::View, at: &At, new: &Object) -> Result<(), Status> {
         let reference = new.at("spec.resourceSelector.resourceRef");
         if let Some(reference) = reference
             && reference.get("uid").and_then(Value::as_str).unwrap_or_default().is_empty()
@@ -295,15 +344,11 @@ impl Writer<'_> {
             return Ok(());
         };
         let text = |field: &str| reference.and_then(|found| found.get(field)?.as_str()).unwrap_or_default();
-        let index = self.iam.index();
         let is_within = match (text("apiGroup"), text("kind")) {
             (TENANCY, ORGANIZATION) => text("name") == organization,
-            (TENANCY, PROJECT) => {
-                index.directory.organization_of(text("name")).is_some_and(|found| &**found == organization)
-            }
+            (TENANCY, PROJECT) => self.organization_of(view, text("name")).as_deref() == Some(organization),
             _ => text("namespace") == &*at.namespace,
         };
-        drop(index);
         match is_within {
             true => Ok(()),
             false => Err(self.forbidden(format!(

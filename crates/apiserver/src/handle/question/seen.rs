@@ -53,6 +53,42 @@ impl Seen {
         self.sight.as_ref().is_none_or(|sight| sight.sees_all(group, plural, ""))
     }
 
+    /// Of `total` objects of a kind without namespaces, those that the rights of whoever asks name one by one, without a look at
+    /// the others. Nothing where rights don't name each.
+    fn named(
+        &self,
+        group: &str,
+        plural: &str,
+        total: usize,
+        is_among: impl Fn(&Key) -> bool,
+    ) -> Option<Vec<Key>> {
+        let sight = self.sight.as_ref()?;
+        let count = |prefix: String| self.snapshot.count(prefix.as_bytes());
+        let without_namespace = count(keys::in_namespace(&self.plane, group, plural, ""));
+        if without_namespace != count(keys::of_kind(&self.plane, group, plural)) {
+            return None;
+        }
+        let mut keys = sight.named(group, plural)?;
+        keys.retain(|key| is_among(key));
+        if keys.len() < total {
+            sight.withhold();
+        }
+        Some(keys)
+    }
+
+    /// The same of the objects of a kind.
+    fn named_of_kind(&self, group: &str, plural: &str) -> Option<Vec<Key>> {
+        let total = self.snapshot.count(keys::of_kind(&self.plane, group, plural).as_bytes());
+        self.named(group, plural, total, |key| self.snapshot.get(key).is_some())
+    }
+
+    /// The same of the objects with a term.
+    fn named_having(&self, group: &str, plural: &str, term: &[u8]) -> Option<Vec<Key>> {
+        let has =
+            |key: &Key| self.snapshot.having_after(term, key.as_bytes(), None).any(|found| found == key);
+        self.named(group, plural, self.snapshot.count_having(term), has)
+    }
+
     fn read(&self, key: &Key) -> Option<Arc<Object>> {
         self.snapshot.get(key).filter(|_| self.shows(key))?;
         self.read_withheld(key)
@@ -84,6 +120,10 @@ impl Seen {
         // Shared by all who ask: what is kept is the object, never whether it may be read.
         self.api.parsed().get(key, entry.version(), entry.bytes().len(), parse)
     }
+}
+
+fn names<'k>(keys: impl IntoIterator<Item = &'k Key>) -> Vec<String> {
+    keys.into_iter().filter_map(|key| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
 }
 
 impl QueryContext for Seen {
@@ -121,17 +161,23 @@ impl QueryContext for Seen {
 
     fn names_having(&self, group: &str, plural: &str, field: &str, value: &str) -> Vec<String> {
         let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
-        let keys = self.snapshot.having(&index::field_is(&of, field, value));
-        let keys = keys.filter(|key| self.shows(key));
-        keys.filter_map(|key| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
+        let term = index::field_is(&of, field, value);
+        if let Some(keys) = self.named_having(group, plural, &term) {
+            return names(&keys);
+        }
+        let keys = self.snapshot.having(&term).filter(|key| self.shows(key));
+        names(keys)
     }
 
     fn count_having(&self, group: &str, plural: &str, field: &str, value: &str) -> usize {
         let of = Parts { plane: self.plane.as_str(), group, plural, namespace: "", name: "" };
         let term = index::field_is(&of, field, value);
-        match self.shows_all(group, plural) {
-            true => self.snapshot.count_having(&term),
-            false => self.snapshot.having(&term).filter(|key| self.shows(key)).count(),
+        if self.shows_all(group, plural) {
+            return self.snapshot.count_having(&term);
+        }
+        match self.named_having(group, plural, &term) {
+            Some(keys) => keys.len(),
+            None => self.snapshot.having(&term).filter(|key| self.shows(key)).count(),
         }
     }
 
@@ -140,13 +186,19 @@ impl QueryContext for Seen {
         if self.shows_all(group, plural) {
             return self.snapshot.count(prefix.as_bytes());
         }
+        if let Some(keys) = self.named_of_kind(group, plural) {
+            return keys.len();
+        }
         self.snapshot.list(prefix.as_bytes()).filter(|(key, _)| self.shows(key)).count()
     }
 
     fn names(&self, group: &str, plural: &str) -> Vec<String> {
         let prefix = keys::of_kind(&self.plane, group, plural);
-        let names = self.snapshot.list(prefix.as_bytes()).filter(|(key, _)| self.shows(key));
-        names.filter_map(|(key, _)| keys::parts(key).map(|parts| parts.name.to_owned())).collect()
+        if let Some(keys) = self.named_of_kind(group, plural) {
+            return names(&keys);
+        }
+        let keys = self.snapshot.list(prefix.as_bytes()).map(|(key, _)| key);
+        names(keys.filter(|key| self.shows(key)))
     }
 
     fn version(&self, at: &Address) -> Option<u64> {
