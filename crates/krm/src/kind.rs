@@ -31,7 +31,7 @@ pub use conversion::{Conversion, OtherVersion, Unconvertible, round_trip, round_
 pub use converter::{Converter, WebhookLocation};
 pub use counter::{Addition, Counter, Sum};
 pub use declaration::{Declaration, Resource};
-pub use effect::{Effect, EffectPlane, EffectPlugin, EffectWrite};
+pub use effect::{Amendment, Effect, EffectPlane, EffectPlugin, EffectWrite};
 pub use metadata::{Metadata, OwnerReference};
 pub use mirror::Mirror;
 pub use owned::Owned;
@@ -209,6 +209,8 @@ pub struct Kind {
     pub strategic: bool,
     /// Whether the server maintains `metadata.generation`.
     pub generations: bool,
+    /// Whether it is kept who owns the fields that effects write.
+    pub tracks_effects: bool,
     /// Validation of names.
     pub name_rule: NameRule,
     /// References to other kinds.
@@ -283,6 +285,7 @@ impl Kind {
             shows_deleted: false,
             strategic: false,
             generations: true,
+            tracks_effects: true,
             name_rule: crate::names::name_is_dns_subdomain,
             references: Vec::new(),
             mentions: Vec::new(),

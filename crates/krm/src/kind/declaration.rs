@@ -254,7 +254,7 @@ impl<T: Resource> Declaration<T> {
         values: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         let values = move |object: &Object| {
-            let typed = T::deserialize(&serde_json::Value::Object(object.0.clone()));
+            let typed = T::deserialize(&object.0);
             typed.map(|typed| values(&typed)).unwrap_or_default()
         };
         self.kind.buckets.push((bucket, Arc::new(values)));
@@ -377,6 +377,13 @@ impl<T: Resource> Declaration<T> {
     /// Allows strategic merge patches, as for Kubernetes' own kinds.
     pub fn strategic(mut self) -> Self {
         self.kind.strategic = true;
+        self
+    }
+
+    /// Keeps no field owners of what effects write. For kinds that almost nobody else writes: who owns the fields takes as much
+    /// room as the fields.
+    pub fn owned_by_effects(mut self) -> Self {
+        self.kind.tracks_effects = false;
         self
     }
 
