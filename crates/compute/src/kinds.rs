@@ -4,7 +4,7 @@ pub mod instance_type;
 mod lifecycle;
 pub mod runtime_class;
 
-use krm::kind::{Kind, Resource};
+use krm::kind::{Kind, Missing, OnDelete, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,12 @@ pub use runtime_class::RuntimeClass;
 /// All of them.
 pub fn all() -> Vec<Kind> {
     vec![InstanceType::kind(), RuntimeClass::kind()]
+}
+
+/// The locations that offer an entry of the catalog: `spec.locations`. Without any, all locations do.
+fn offered_at() -> Reference {
+    let locations = Reference::at("spec.locations[].name", crate::NETWORKING_GROUP, crate::LOCATIONS);
+    locations.missing(Missing::Ignore).on_delete(OnDelete::Ignore)
 }
 
 /// A location by its name.
