@@ -4,8 +4,11 @@
 mod cases;
 mod claimers;
 mod commands;
+mod declared;
 mod entitled;
+mod kubectl;
 mod metered;
+mod organizations;
 mod permitted;
 mod replay;
 mod strangers;
