@@ -233,7 +233,8 @@ async fn learns_nothing(desk: &Desk, client: &Client, me: &str, mine: &str, thei
         let there = line.replace("THEIRS", theirs).replace("BUCKET", &bucket);
         let missing = line.replace("THEIRS", NOWHERE).replace("BUCKET", "bucket-none");
         let (worked, said) = desk.says(me, "root", &there);
-        assert!(!worked && said.contains("Forbidden") && said.contains(resource), "{me}: {there}: {said}");
+        let is_refused = said.contains("(Forbidden)") || said.contains("(NotFound)");
+        assert!(!worked && is_refused && said.contains(resource), "{me}: {there}: {said}");
         let (_, of_missing) = desk.says(me, "root", &missing);
         assert_eq!(
             said.replace(theirs, NOWHERE).replace(&bucket, "bucket-none"),
