@@ -39,7 +39,7 @@ use crate::present::Presenter;
 use crate::request::query::WriteOptions;
 use crate::secrets;
 use guarded::Guarded;
-use krm::kind::{History, Origin};
+use krm::kind::{History, Kind, Origin};
 pub use proposal::Proposal;
 
 /// How long a write goes on trying while others keep changing what it depends on.
@@ -234,17 +234,22 @@ pub fn put(
     };
     let mut put = Put::new(key, uid(object), body).verb(verb);
     put.secret = call.kind.secret;
-    put.level = match (call.kind.history, status_only) {
-        (History::Everything, _) | (History::Full, false) | (History::Spec, false) => Level::Full,
-        (History::Full, true) => Level::Brief,
-        (History::Spec, true) | (History::None, _) => Level::None,
-    };
+    put.level = level(&call.kind, status_only);
     if let Some(lifetime) = call.kind.lifetime.as_ref().and_then(|lifetime| lifetime(object)) {
         let now = u64::try_from(call.api.now().seconds).unwrap_or(0);
         put.expires = Some(now * 1000 + u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX / 2));
     }
     view.put(put);
     Ok(())
+}
+
+/// How much of a change history keeps.
+fn level(kind: &Kind, status_only: bool) -> Level {
+    match (kind.history, status_only) {
+        (History::Everything, _) | (History::Full, false) | (History::Spec, false) => Level::Full,
+        (History::Full, true) => Level::Brief,
+        (History::Spec, true) | (History::None, _) => Level::None,
+    }
 }
 
 /// Takes an object away. What has to be known of it later stays in the same commit.

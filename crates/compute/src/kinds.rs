@@ -12,7 +12,7 @@ pub mod volume;
 pub mod workload;
 pub mod workload_deployment;
 
-use krm::kind::{Kind, Resource};
+use krm::kind::{Kind, Missing, OnDelete, Reference, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,12 @@ pub fn all() -> Vec<Kind> {
         WorkloadDeployment::kind(),
         Instance::kind(),
     ]
+}
+
+/// The locations that offer an entry of the catalog: `spec.locations`. Without any, all locations do.
+fn offered_at() -> Reference {
+    let locations = Reference::at("spec.locations[].name", crate::NETWORKING_GROUP, crate::LOCATIONS);
+    locations.missing(Missing::Ignore).on_delete(OnDelete::Ignore)
 }
 
 /// A location by its name.

@@ -230,11 +230,19 @@ fn tell(service: &Value, project: &str, name: &str, session: &mut Session) -> Re
         ),
         "Suspended" => say(
             session,
-            &[format!("Error: {shown} access for project \"{project}\" is suspended by the provider.")],
+            &[
+                format!("Error: {shown} access for project \"{project}\" is suspended by the provider."),
+                format!(
+                    "Only the provider can lift it. See its state with: groundplane access {name} --project {project}"
+                ),
+            ],
         ),
         "Unavailable" => say(
             session,
-            &[format!("Error: the {shown} service is not available on this platform environment.")],
+            &[
+                format!("Error: the {shown} service is not available on this platform environment."),
+                format!("See what is offered with: groundplane services list --project {project}"),
+            ],
         ),
         _ => {
             let what = if state == "Revoked" { "revoked" } else { "denied" };

@@ -2,6 +2,7 @@
 
 mod explain;
 mod grant;
+mod organization;
 
 use cli::{Ask, Failure, Session};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use crate::output::{self, Form, text};
 /// API path of quota.
 pub const API: &str = "/apis/quota.miloapis.com/v1alpha1";
 
-/// Show the quota of a project: used, limit, and what is waiting.
+/// Show the quota of a project or an organization: used, limit, and what is waiting.
 ///
 /// Amounts are in the display unit of each resource. A claim waits when its limit is reached; it is granted in place when
 /// the limit is raised or another claim is released.
@@ -24,6 +25,10 @@ pub struct Arguments {
     /// Show only resources that are at their limit, or for which claims are waiting.
     #[arg(long)]
     constrained: bool,
+
+    /// Show the quota of this organization instead of a project's. Takes permission to read its namespace in the root.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["city", "as_of"])]
+    organization: Option<String>,
 
     /// Show usage in this city only, by its code.
     #[arg(long, value_name = "CODE")]
@@ -48,6 +53,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundplane quota --project acme
   groundplane quota --project acme --constrained -o json
+  groundplane quota --organization acme
   groundplane quota grant compute.datumapis.com/instances 5 --project acme
   groundplane quota explain compute.datumapis.com/instances --project acme";
 
@@ -58,27 +64,35 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Some(Command::Explain(arguments)) => return explain::run(arguments, session).await,
         None => {}
     }
-    let project = output::project(session)?;
-    let as_of = arguments.as_of.as_deref().map(cli::moment).transpose()?;
-    let ask = Ask::get(format!("{API}/namespaces/default/resourceclaims/-/usage")).query_if("asOf", as_of);
-    let answer = session.client().await?.value(&ask).await?;
-    let mut rows: Vec<Value> = answer["items"].as_array().cloned().unwrap_or_default();
+    let (whose, name) = match &arguments.organization {
+        Some(name) => ("organization", name.clone()),
+        None => ("project", output::project(session)?),
+    };
+    let mut rows: Vec<Value> = match &arguments.organization {
+        Some(name) => organization::rows(name, session).await?,
+        None => {
+            let as_of = arguments.as_of.as_deref().map(cli::moment).transpose()?;
+            let ask = Ask::get(format!("{API}/namespaces/default/resourceclaims/-/usage"));
+            let answer = session.client().await?.value(&ask.query_if("asOf", as_of)).await?;
+            answer["items"].as_array().cloned().unwrap_or_default()
+        }
+    };
     if arguments.constrained {
         rows.retain(is_constrained);
     }
     rows.sort_by_key(|row| (order(short(row)), short(row).to_owned()));
     if arguments.output != Form::Table {
         let rows: Vec<Value> = rows.iter().map(|row| shown(row, arguments.city.as_deref())).collect();
-        return output::value(arguments.output, &json!({ "project": project, "items": rows }), session);
+        return output::value(arguments.output, &json!({ whose: name, "items": rows }), session);
     }
     if rows.is_empty() {
         let why = match arguments.constrained {
-            true => "No resource types are at their limit.",
-            false => "No quota configured for this project.",
+            true => "No resource types are at their limit.".to_owned(),
+            false => format!("No quota configured for this {whose}."),
         };
-        return output::line(why, session);
+        return output::line(&why, session);
     }
-    output::line(&format!("Quota for project {project}\n"), session)?;
+    output::line(&format!("Quota for {whose} {name}\n"), session)?;
     output::table(&table(&rows), session)?;
     let cities = by_city(&rows, arguments.city.as_deref());
     if cities.len() > 1 {
@@ -115,7 +129,7 @@ fn shown(row: &Value, city: Option<&str>) -> Value {
         map.remove("displayUnit");
         map.remove("unitConversionFactor");
     }
-    if let Some(cities) = shown["cities"].as_array_mut() {
+    if let Some(cities) = shown.get_mut("cities").and_then(Value::as_array_mut) {
         cities.retain(|found| city.is_none_or(|city| found["city"] == city));
     }
     shown
@@ -214,6 +228,7 @@ mod tests {
         assert_eq!(cells[1..6], ["vCPU", "40", "4.5", "35.5", "1"]);
         assert_eq!(cells[6], "[##------------------]  11%");
         assert_eq!(shown(&row, None)["used"], 4.5);
+        assert_eq!(shown(&row, None).get("cities"), None, "where there are none");
         assert!(is_constrained(&row), "something waits");
     }
 

@@ -65,18 +65,18 @@ impl Reconciler for QuotaController {
 fn bucket(object: &Arc<Object>, context: &Context<'_>) -> Plan {
     let mut plan = Plan::nothing();
     let Some(bucket) = read::<AllowanceBucket>(object) else { return plan };
-    let plane = match bucket.spec.consumer_ref.kind.as_str() {
-        crate::PROJECT => bucket.spec.consumer_ref.name.as_str(),
-        _ => "",
-    };
-    let mut waiting: Vec<(u64, Arc<Object>)> = Vec::new();
-    for claim in context.look(plane).bucket(WAITING, object.name()) {
-        let at = Target::of::<ResourceClaim>(plane, claim.namespace(), claim.name());
-        waiting.push((context.world().born(&at).unwrap_or(u64::MAX), claim));
+    let project = Some(bucket.spec.consumer_ref.name.as_str());
+    let project = project.filter(|_| bucket.spec.consumer_ref.kind == crate::PROJECT);
+    let mut waiting: Vec<(u64, &str, Arc<Object>)> = Vec::new();
+    for plane in project.into_iter().chain([""]) {
+        for claim in context.look(plane).bucket(WAITING, object.name()) {
+            let at = Target::of::<ResourceClaim>(plane, claim.namespace(), claim.name());
+            waiting.push((context.world().born(&at).unwrap_or(u64::MAX), plane, claim));
+        }
     }
-    waiting.sort_by(|one, other| (one.0, one.1.name()).cmp(&(other.0, other.1.name())));
+    waiting.sort_by(|one, other| (one.0, one.2.name()).cmp(&(other.0, other.2.name())));
     let mut rooms = Rooms { context, left: BTreeMap::new() };
-    for (_, waiting) in &waiting {
+    for (_, plane, waiting) in &waiting {
         let Some(claim) = read::<ResourceClaim>(waiting) else { continue };
         match rooms.take(&claim, object.name()) {
             Room::Enough => {
@@ -85,7 +85,7 @@ fn bucket(object: &Arc<Object>, context: &Context<'_>) -> Plan {
                 asked.tell(&mut new, &context.now().to_string());
                 // The time of the evaluation is that of the grant.
                 set_time(&mut new, &context.now().to_string());
-                plan.independent.push(Write::Status(plane.to_owned(), new));
+                plan.independent.push(Write::Status((*plane).to_owned(), new));
             }
             Room::NotElsewhere => {}
             Room::NotHere => break,
@@ -156,5 +156,5 @@ impl Rooms<'_> {
 }
 
 fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
-    T::deserialize(&Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }

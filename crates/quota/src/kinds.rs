@@ -6,7 +6,7 @@ pub mod grant_creation_policy;
 pub mod resource_claim;
 pub mod resource_grant;
 pub mod resource_registration;
-mod trigger;
+pub mod trigger;
 
 use krm::condition::Condition;
 use krm::kind::{Kind, Resource};

@@ -24,3 +24,5 @@ pub const VERSION: &str = "v1alpha1";
 pub const TENANCY_GROUP: &str = "resourcemanager.miloapis.com";
 /// Name of the kind of projects.
 pub const PROJECT: &str = "Project";
+/// Name of the kind of organizations, which have quota of what is in the root, such as projects.
+pub const ORGANIZATION: &str = "Organization";

@@ -1,60 +1,33 @@
 //! Metering: objects of any kind claim quota as they are created, and release it as they go; new consumers get grants.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{PoisonError, RwLock};
+mod policies;
+
+use std::sync::{Arc, PoisonError, RwLock};
 
 use krm::Object;
 use krm::kind::{Address, Effect, EffectPlugin, Kind, RawChange, Refusal, Resource, View};
-use serde_json::Value;
 
 use crate::bucket_name::{bucket_name, bucket_namespace};
+use crate::kinds::allowance_bucket::Sums;
 use crate::kinds::claim_creation_policy::WhenExceeded;
 use crate::kinds::resource_claim::{KEEPS, PAYING_FOR, POLICY, ResourceRequest};
 use crate::kinds::resource_grant::{OF_CONSUMER, consumer_key};
 use crate::kinds::{
     AllowanceBucket, ClaimCreationPolicy, ConsumerRef, GrantCreationPolicy, ResourceClaim, ResourceGrant,
 };
+use policies::{ByKind, ClaimPolicy, is_enabled};
 
 /// Makes claims and grants along with the objects that policies name.
 #[derive(Default)]
 pub struct Metering {
-    /// Names of policies, by the group and kind that trigger them. What they say is read in the transaction.
+    /// Policies by the group and kind that trigger them. That they still say so is guarded in the transaction.
     policies: RwLock<Policies>,
 }
 
 #[derive(Default)]
 struct Policies {
-    claims: ByKind,
-    grants: ByKind,
-}
-
-#[derive(Default)]
-struct ByKind(BTreeMap<(String, String), BTreeSet<String>>);
-
-impl ByKind {
-    fn of(&self, kind: &Kind) -> Vec<String> {
-        let found = self.0.get(&(kind.group.clone(), kind.names.kind.clone()));
-        found.into_iter().flatten().cloned().collect()
-    }
-
-    fn has(&self, kind: &Kind) -> bool {
-        // Asked with every write: nothing is allocated for it.
-        self.0.keys().any(|(group, name)| *group == kind.group && *name == kind.names.kind)
-    }
-
-    fn take_in(&mut self, policy: &str, object: Option<&Object>) {
-        for names in self.0.values_mut() {
-            names.remove(policy);
-        }
-        let text = |path: &str| object?.at(path)?.as_str();
-        if let (Some(version), Some(kind)) =
-            (text("spec.trigger.resource.apiVersion"), text("spec.trigger.resource.kind"))
-        {
-            let (group, _) = krm::kind::split_api_version(version);
-            self.0.entry((group.to_owned(), kind.to_owned())).or_default().insert(policy.to_owned());
-        }
-        self.0.retain(|_, names| !names.is_empty());
-    }
+    claims: ByKind<Option<Arc<ClaimPolicy>>>,
+    grants: ByKind<()>,
 }
 
 impl EffectPlugin for Metering {
@@ -66,7 +39,10 @@ impl EffectPlugin for Metering {
         let policies = self.policies.read().unwrap_or_else(PoisonError::into_inner);
         match project {
             Some(_) => kind.group != crate::GROUP && policies.claims.has(kind),
-            None => is_project(kind) || policies.grants.has(kind),
+            None => {
+                let is_metered = kind.group != crate::GROUP && policies.claims.has(kind);
+                is_consumer(kind) || policies.grants.has(kind) || is_metered
+            }
         }
     }
 
@@ -79,19 +55,22 @@ impl EffectPlugin for Metering {
         if change.subresource == "status" {
             return Ok(Vec::new());
         }
-        let names = |of: fn(&Policies) -> &ByKind| {
-            of(&self.policies.read().unwrap_or_else(PoisonError::into_inner)).of(kind)
-        };
+        let policies = || self.policies.read().unwrap_or_else(PoisonError::into_inner);
         match view.project() {
             Some(project) => {
-                let policies = names(|policies| &policies.claims);
-                claims(&policies, kind, change, &project.name, view)
+                let policies = policies().claims.of(kind);
+                claims(policies, kind, change, Some(&project.name), view)
             }
-            None => match (change.old, change.new) {
-                (None, Some(consumer)) => Ok(grants(&names(|policies| &policies.grants), consumer, view)),
-                (Some(gone), None) if is_project(kind) => Ok(take_grants_back(gone, view)),
-                _ => Ok(Vec::new()),
-            },
+            None => {
+                let (to_claim, to_grant) = (policies().claims.of(kind), policies().grants.of(kind));
+                let mut effects = claims(to_claim, kind, change, None, view)?;
+                match (change.old, change.new) {
+                    (None, Some(consumer)) => effects.extend(grants(&to_grant, consumer, view)),
+                    (Some(gone), None) if is_consumer(kind) => effects.extend(take_grants_back(gone, view)),
+                    _ => {}
+                }
+                Ok(effects)
+            }
         }
     }
 
@@ -107,31 +86,31 @@ impl EffectPlugin for Metering {
             return;
         }
         let mut policies = self.policies.write().unwrap_or_else(PoisonError::into_inner);
-        let is_disabled = |object: &&Object| object.at("spec.disabled") != Some(&Value::Bool(true));
         match at.plural == ClaimCreationPolicy::PLURAL {
             // A disabled policy still releases what its objects have.
-            true => policies.claims.take_in(&at.name, object),
-            false => policies.grants.take_in(&at.name, object.filter(is_disabled)),
+            true => policies.claims.take_in(&at.name, object, ClaimPolicy::read),
+            false => policies.grants.take_in(&at.name, object.filter(|policy| is_enabled(policy)), |_| ()),
         }
     }
 }
 
-fn is_project(kind: &Kind) -> bool {
-    kind.group == crate::TENANCY_GROUP && kind.names.kind == crate::PROJECT
+fn is_consumer(kind: &Kind) -> bool {
+    let is_one = [crate::PROJECT, crate::ORGANIZATION].contains(&kind.names.kind.as_str());
+    kind.group == crate::TENANCY_GROUP && is_one
 }
 
 /// The grants of a new consumer.
-fn grants(policies: &[String], consumer: &Object, view: &mut View<'_>) -> Vec<Effect> {
-    let policies = policies.iter().filter_map(|name| view.get::<GrantCreationPolicy>(name));
+fn grants(policies: &[(String, ())], consumer: &Object, view: &mut View<'_>) -> Vec<Effect> {
+    let policies = policies.iter().filter_map(|(name, ())| view.get::<GrantCreationPolicy>(name));
     let fitting = policies.filter(|policy| !policy.spec.disabled && policy.spec.trigger.fits(consumer));
     let grants: Vec<ResourceGrant> = fitting.map(|policy| policy.grant_for(consumer)).collect();
     grants.iter().map(Effect::create).collect()
 }
 
-/// A later project of the same name must not inherit the grants of a project that is gone.
+/// A later consumer of the same name must not inherit the grants of one that is gone.
 fn take_grants_back(gone: &Object, view: &mut View<'_>) -> Vec<Effect> {
-    let grants =
-        view.bucket_of::<ResourceGrant>(OF_CONSUMER, &consumer_key(&ConsumerRef::project(gone.name())));
+    let consumer = ConsumerRef { kind: gone.kind().to_owned(), ..ConsumerRef::project(gone.name()) };
+    let grants = view.bucket_of::<ResourceGrant>(OF_CONSUMER, &consumer_key(&consumer));
     let delete =
         |grant: &ResourceGrant| ResourceGrant::address(&grant.metadata.namespace, &grant.metadata.name);
     grants.iter().map(|grant| Effect::delete(delete(grant))).collect()
@@ -139,25 +118,28 @@ fn take_grants_back(gone: &Object, view: &mut View<'_>) -> Vec<Effect> {
 
 /// What a change of a metered object does to its claims.
 fn claims(
-    policies: &[String],
+    policies: Vec<(String, Option<Arc<ClaimPolicy>>)>,
     kind: &Kind,
     change: &RawChange<'_>,
-    project: &str,
+    project: Option<&str>,
     view: &mut View<'_>,
 ) -> Result<Vec<Effect>, Refusal> {
     let mut effects = Vec::new();
-    for name in policies {
-        let Some(policy) = view.root().get::<ClaimCreationPolicy>(name) else { continue };
+    for (name, known) in policies {
+        let Some(policy) = ClaimPolicy::current(&name, known, view) else { continue };
+        let spec = &policy.policy().spec;
         match (change.old, change.new) {
-            (None, Some(object)) if !policy.spec.disabled && policy.spec.trigger.fits(object) => {
-                let claim = claim_for(&policy, kind, object, project)?;
-                if policy.spec.when_exceeded == WhenExceeded::Refuse {
-                    fits(&claim, None, project, view)?;
+            (None, Some(object)) if !spec.disabled && policy.fits(object) => {
+                let Some(claim) = claim_for(&policy, kind, object, project)? else { continue };
+                if spec.when_exceeded == WhenExceeded::Refuse {
+                    fits(&claim, None, view)?;
                 }
                 effects.push(Effect::create(&claim));
             }
             (Some(_), Some(object)) => effects.extend(adjust(&policy, kind, object, project, view)?),
-            (Some(gone), None) => effects.extend(existing(&policy, gone, view).map(|claim| delete(&claim))),
+            (Some(gone), None) => {
+                effects.extend(existing(policy.policy(), gone, view).map(|claim| delete(&claim)))
+            }
             _ => {}
         }
     }
@@ -165,15 +147,15 @@ fn claims(
 }
 
 fn claim_for(
-    policy: &ClaimCreationPolicy,
+    policy: &ClaimPolicy,
     kind: &Kind,
     object: &Object,
-    project: &str,
-) -> Result<ResourceClaim, Refusal> {
+    project: Option<&str>,
+) -> Result<Option<ResourceClaim>, Refusal> {
     policy.claim_for(kind, object, project).map_err(|why| {
         Refusal::Forbidden(format!(
             "the quota of it can't be determined by ClaimCreationPolicy {}: {why}",
-            policy.metadata.name
+            policy.policy().metadata.name
         ))
     })
 }
@@ -186,18 +168,20 @@ fn existing(policy: &ClaimCreationPolicy, object: &Object, view: &mut View<'_>) 
 
 /// When an object changes what it asks for, its claim is replaced. What can't be granted is refused, or waits.
 fn adjust(
-    policy: &ClaimCreationPolicy,
+    policy: &ClaimPolicy,
     kind: &Kind,
     object: &Object,
-    project: &str,
+    project: Option<&str>,
     view: &mut View<'_>,
 ) -> Result<Vec<Effect>, Refusal> {
-    if policy.spec.disabled {
+    let spec = &policy.policy().spec;
+    if spec.disabled {
         return Ok(Vec::new());
     }
-    let Some(old) = existing(policy, object, view) else { return Ok(Vec::new()) };
-    let mut new = claim_for(policy, kind, object, project)?;
-    if old.spec.requests == new.spec.requests {
+    let Some(old) = existing(policy.policy(), object, view) else { return Ok(Vec::new()) };
+    let Some(mut new) = claim_for(policy, kind, object, project)? else { return Ok(vec![delete(&old)]) };
+    let is_of_another = old.spec.consumer_ref != new.spec.consumer_ref;
+    if old.spec.requests == new.spec.requests && !is_of_another {
         return Ok(Vec::new());
     }
     // Another claim has another name, so that the history of each is its own.
@@ -205,10 +189,14 @@ fn adjust(
     if new.metadata.name == old.metadata.name {
         new.metadata.name.push_str("-r");
     }
-    let has_room = match policy.spec.when_exceeded {
-        WhenExceeded::Refuse => fits(&new, Some(&old), project, view).map(|()| true)?,
+    let has_room = match spec.when_exceeded {
+        WhenExceeded::Refuse => {
+            fits(&new, Some(&old).filter(|_| !is_of_another), view).map(|()| !is_of_another)?
+        }
         WhenExceeded::Wait => {
-            old.is_granted() && new.spec.requests.iter().all(|request| request.amount <= had(&old, request))
+            !is_of_another
+                && old.is_granted()
+                && new.spec.requests.iter().all(|request| request.amount <= had(&old, request))
         }
     };
     if has_room {
@@ -228,27 +216,30 @@ fn delete(claim: &ResourceClaim) -> Effect {
 }
 
 /// Refuses a claim that would have to wait. `old` is one that it replaces.
-fn fits(
-    claim: &ResourceClaim,
-    old: Option<&ResourceClaim>,
-    project: &str,
-    view: &mut View<'_>,
-) -> Result<(), Refusal> {
+fn fits(claim: &ResourceClaim, old: Option<&ResourceClaim>, view: &mut View<'_>) -> Result<(), Refusal> {
     let consumer = &claim.spec.consumer_ref;
     let mut root = view.root();
     for request in &claim.spec.requests {
         let name = bucket_name(consumer, &request.resource_type);
-        let bucket = root.get_in::<AllowanceBucket>(&bucket_namespace(consumer), &name);
-        let (used, limit) = bucket.map_or((0, 0), |bucket| (bucket.status.allocated, bucket.status.limit));
+        let at = AllowanceBucket::address(&bucket_namespace(consumer), &name);
         let had = old.map_or(0, |old| had(old, request));
         // Giving some back is never refused, though the limit was lowered below what is used.
-        if used - had + request.amount > limit && request.amount > had {
+        let is_exceeded =
+            |sums: &Sums| sums.allocated - had + request.amount > sums.limit && request.amount > had;
+        // That there is room is found out again when the claim is counted. That there is none is guarded.
+        let seems_exceeded = Sums::peek(&at, &mut root).is_none_or(|sums| is_exceeded(&sums));
+        if !seems_exceeded {
+            continue;
+        }
+        let sums = root.reader().get(&at).map(|bucket| Sums::of(&bucket)).unwrap_or_default();
+        if is_exceeded(&sums) {
+            let Sums { allocated: used, limit, .. } = sums;
             return Err(Refusal::Forbidden(exceeded(
                 &request.resource_type,
                 request.amount - had,
                 used,
                 limit,
-                project,
+                consumer,
             )));
         }
     }
@@ -256,11 +247,12 @@ fn fits(
 }
 
 /// What is refused, in the words that clients of Kubernetes know, and what to do about it.
-fn exceeded(resource: &str, asked: i64, used: i64, limit: i64, project: &str) -> String {
+fn exceeded(resource: &str, asked: i64, used: i64, limit: i64, consumer: &ConsumerRef) -> String {
     let short = resource.rsplit('/').next().unwrap_or(resource);
     let needed = used.saturating_add(asked).saturating_sub(limit);
+    let (whose, name) = (consumer.kind.to_lowercase(), &consumer.name);
     format!(
         "exceeded quota: {resource}, requested: {short}={asked}, used: {short}={used}, limited: {short}={limit}; an \
-         administrator can grant more with: groundplane quota grant {resource} {needed} --project {project}"
+         administrator can grant more with: groundplane quota grant {resource} {needed} --{whose} {name}"
     )
 }

@@ -92,5 +92,5 @@ fn row(
 }
 
 fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
-    T::deserialize(&Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }

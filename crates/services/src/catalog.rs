@@ -109,5 +109,5 @@ fn row(service: &Service, entitlement: Option<&ServiceEntitlement>) -> Value {
 }
 
 fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
-    T::deserialize(&Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }

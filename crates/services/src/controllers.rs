@@ -3,6 +3,7 @@
 mod availability;
 mod entitlement;
 mod location_bindings;
+mod quota_rules;
 
 use krm::Object;
 use krm::kind::{Address, Resource};
@@ -12,12 +13,13 @@ use serde_json::Value;
 pub use availability::AvailabilityController;
 pub use entitlement::EntitlementController;
 pub use location_bindings::LocationBindingController;
+pub use quota_rules::ServiceQuotaController;
 
 use crate::kinds::ServiceConfiguration;
 
 /// A stored object as its type.
 fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
-    T::deserialize(&Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }
 
 /// Whether a condition of an object is `True`.

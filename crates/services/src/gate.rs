@@ -7,8 +7,8 @@ use krm::Object;
 use krm::kind::{Address, Effect, EffectPlugin, Kind, RawChange, Refusal, Resource, View};
 use serde_json::Value;
 
+use crate::catalog::State;
 use crate::kinds::service::BY_SERVICE_NAME;
-use crate::kinds::service_entitlement::EntitlementPhase;
 use crate::kinds::{Service, ServiceEntitlement};
 
 /// Refuses creations and changes of the kinds of a service in projects that are not entitled to it. Reads and deletions
@@ -83,25 +83,29 @@ fn refusal(service: &Service, entitlement: Option<&ServiceEntitlement>, project:
     let ask = format!("groundplane access request {name} --project {project}");
     let said =
         entitlement.and_then(|found| found.condition("Ready")).map_or("", |ready| ready.message.as_str());
-    match entitlement.map(ServiceEntitlement::phase) {
-        None => format!("{shown} is not enabled for project {project:?}. Request access with: {ask}"),
-        Some(None) => format!(
+    match State::of(entitlement) {
+        State::NotRequested => {
+            format!("{shown} is not enabled for project {project:?}. Request access with: {ask}")
+        }
+        State::Processing => format!(
             "access to {shown} for project {project:?} is still being processed. Wait for it with: {ask} --wait"
         ),
-        Some(Some(EntitlementPhase::PendingApproval)) => format!(
+        State::PendingApproval => format!(
             "access to {shown} for project {project:?} is awaiting provider approval. Wait for it with: {ask} --wait"
         ),
-        Some(Some(EntitlementPhase::Active)) => format!(
+        State::Active | State::Suspended => format!(
             "access to {shown} for project {project:?} is suspended by the provider. See its state with: \
              groundplane access {name} --project {project}"
         ),
-        Some(Some(EntitlementPhase::Rejected)) => {
-            let was_entitled =
-                entitlement.and_then(|found| found.status.as_ref()?.entitled_at.as_ref()).is_some();
-            let what = if was_entitled { "revoked" } else { "denied" };
-            format!(
-                "access to {shown} for project {project:?} was {what}: {said}. Request it again with: {ask} --renew"
-            )
-        }
+        State::Denied => format!(
+            "access to {shown} for project {project:?} was denied: {said}. Request it again with: {ask} --renew"
+        ),
+        State::Revoked => format!(
+            "access to {shown} for project {project:?} was revoked: {said}. Request it again with: {ask} --renew"
+        ),
+        State::Unavailable => format!(
+            "{shown} is not available to project {project:?}: {said}. See what is offered with: groundplane services \
+             list --project {project}"
+        ),
     }
 }

@@ -18,6 +18,8 @@ pub const VERSION: &str = "v1alpha1";
 pub const TENANCY_GROUP: &str = "resourcemanager.miloapis.com";
 /// Resource of projects.
 pub const PROJECTS: &str = "projects";
+/// Group of quota.
+pub const QUOTA_GROUP: &str = "quota.miloapis.com";
 /// Group of locations.
 pub const NETWORKING_GROUP: &str = "networking.datumapis.com";
 /// Version of locations.

@@ -6,7 +6,9 @@ use krm::kind::{EffectPlugin, Kind};
 use reconcile::module::ReferencePage;
 use reconcile::reconciler::Reconciler;
 
-use crate::controllers::{AvailabilityController, EntitlementController, LocationBindingController};
+use crate::controllers::{
+    AvailabilityController, EntitlementController, LocationBindingController, ServiceQuotaController,
+};
 use crate::gate::EntitlementGate;
 
 /// The catalog of services, and who is entitled to them.
@@ -26,6 +28,7 @@ impl reconcile::module::Module for Module {
             Arc::new(EntitlementController),
             Arc::new(AvailabilityController),
             Arc::new(LocationBindingController),
+            Arc::new(ServiceQuotaController),
         ]
     }
 

@@ -143,6 +143,9 @@ pub enum Conflict {
     /// Something entered, left or changed in the bucket.
     #[error("what depends on {0} has changed")]
     Bucket(String),
+    /// The object is such that it can't be changed as an amendment says.
+    #[error("{0} can no longer be changed as it was meant to be")]
+    Unamendable(Key),
     /// The lease has run out or has another holder.
     #[error("the lease {0} is no longer held: it ran out or was taken over")]
     LeaseLost(Arc<str>),

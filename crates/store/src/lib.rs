@@ -57,6 +57,6 @@ pub use size::Size;
 pub use snapshot::{Page, Snapshot, Stats};
 pub use store::{Decide, Parts, Store};
 pub use transact::Refused;
-pub use transaction::{Author, Committed, Fence, Guard, Put, Transaction, Write};
+pub use transaction::{Amendment, Author, Committed, Fence, Guard, Put, Transaction, Write};
 pub use version::{MAX_WRITES, Revision, Version};
 pub use view::View;

@@ -30,7 +30,7 @@ impl Limits {
 
     /// Refuses a transaction that is too large, naming the limit and what raises it.
     pub(crate) fn check(&self, transaction: &Transaction, hints: &Hints) -> Result<()> {
-        let found = transaction.writes.len();
+        let found = transaction.writes.len() + transaction.amendments.len();
         if found > self.writes {
             return Err(Error::TooLarge { what: "writes", found, limit: self.writes, hint: hints.writes });
         }

@@ -41,6 +41,8 @@ pub struct Parts {
     pub(crate) environment: Environment,
     /// Held by whoever rewrites or copies the past.
     pub(crate) maintenance: tokio::sync::Mutex<()>,
+    /// Whether everything is committed by one thread of this process, which can decide where nothing else happens.
+    pub(crate) has_one_committer: bool,
     /// Where transactions wait that would be in each other's way.
     pub(crate) contention: Contention,
 }

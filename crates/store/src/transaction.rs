@@ -1,12 +1,13 @@
 //! Transactions: what must still be true, and what is then written, in one commit.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::entry::{Body, Entry, Uid};
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::history::Level;
 use crate::key::Key;
 use crate::memory::indexer::sealing_context;
@@ -46,6 +47,8 @@ pub struct Transaction {
     pub guards: Vec<Guard>,
     /// What is written, in order; a key at most once.
     pub writes: Vec<Write>,
+    /// What is changed as it is found at the commit; no key that is written too.
+    pub amendments: Vec<Amendment>,
 }
 
 impl Transaction {
@@ -70,6 +73,35 @@ impl Transaction {
     pub fn delete(mut self, key: Key) -> Transaction {
         self.writes.push(Write::Delete { key, verb: Cow::Borrowed("delete") });
         self
+    }
+}
+
+/// A change of an object that is worked out by the committer, on the object as it is then. Transactions that amend the same
+/// object are not in each other's way. It changes nothing that the object is found by. Only engines with one committer take
+/// them.
+#[derive(Clone)]
+pub struct Amendment {
+    /// The key of the object.
+    pub key: Key,
+    pub(crate) change: Change,
+}
+
+/// What an object becomes; nothing if it can't be changed so.
+pub(crate) type Change = Arc<dyn Fn(&Entry) -> Option<Put> + Send + Sync>;
+
+impl Amendment {
+    /// The object that it makes of what is there.
+    pub(crate) fn of(&self, found: Option<&Arc<Entry>>) -> Result<Put, Conflict> {
+        let Some(found) = found else { return Err(Conflict::Missing(self.key.clone())) };
+        // The caller's code: if it panics, its caller is told, and everybody else goes on.
+        let made = catch_unwind(AssertUnwindSafe(|| (self.change)(found))).ok().flatten();
+        made.ok_or_else(|| Conflict::Unamendable(self.key.clone()))
+    }
+}
+
+impl std::fmt::Debug for Amendment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Amendment").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
@@ -193,7 +225,7 @@ impl Put {
 pub struct Committed {
     /// The revision of the commit; of a transaction that changed nothing, the revision it was checked at.
     pub revision: Revision,
-    /// For each write the object as readers now see it; of a deletion what was deleted, at the version of
+    /// For each write, and after them for each amendment, the object as readers now see it; of a deletion what was deleted, at the version of
     /// the deletion, or nothing where there was nothing to delete.
     pub entries: Vec<Option<Arc<Entry>>>,
 }

@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::memory::indexer::Indexer;
 use crate::size::{Size, Sizing};
 use crate::snapshot::Snapshot;
-use crate::transaction::{Author, Guard, Put, Transaction, Write};
+use crate::transaction::{Amendment, Author, Guard, Put, Transaction, Write};
 use crate::version::{Revision, Version};
 
 /// The store at one revision, with this transaction's own writes on top.
@@ -39,6 +39,10 @@ pub struct View {
     unsized_keys: BTreeSet<Key>,
     /// What the writes of an attempt have replaced.
     undo: Option<Vec<Earlier>>,
+    /// Whether the engine works out changes of objects when it commits.
+    amends: bool,
+    /// Such changes, of objects that are neither read nor written otherwise.
+    amendments: BTreeMap<Key, Amendment>,
 }
 
 /// What a key was in a view before it was written.
@@ -68,7 +72,14 @@ impl View {
             sizing: Sizing::default(),
             unsized_keys: BTreeSet::new(),
             undo: None,
+            amends: false,
+            amendments: BTreeMap::new(),
         }
+    }
+
+    /// For an engine that takes amendments.
+    pub(crate) fn amending(self, amends: bool) -> View {
+        View { amends, ..self }
     }
 
     /// The revision it shows.
@@ -78,6 +89,7 @@ impl View {
 
     /// An object. If it changes before the commit, the transaction is decided anew.
     pub fn get(&mut self, key: &Key) -> Option<Arc<Entry>> {
+        self.work_out(key);
         if let Some(written) = self.written.get(key) {
             return written.clone();
         }
@@ -93,12 +105,58 @@ impl View {
     pub fn peek(&self, key: &Key) -> Option<Arc<Entry>> {
         match self.written.get(key) {
             Some(written) => written.clone(),
-            None => self.snapshot.get(key).cloned(),
+            None => {
+                let found = self.snapshot.get(key).cloned()?;
+                let amended = self.amendments.get(key).and_then(|amendment| (amendment.change)(&found));
+                Some(amended.map_or(found.clone(), |put| Arc::new(put_entry(&put, Some(&found)))))
+            }
         }
+    }
+
+    /// Changes an object as `change` says, without a guard where the engine can: it is worked out at the commit, on the object
+    /// as it is then. If that can't be, the transaction is decided anew. `false` if it can't be now.
+    pub fn amend(
+        &mut self,
+        key: &Key,
+        change: impl Fn(&Entry) -> Option<Put> + Send + Sync + 'static,
+    ) -> bool {
+        self.work_out(key);
+        let is_known = self.guarded.contains(key) || self.written.contains_key(key);
+        if self.amends && !is_known && self.snapshot.get(key).is_some() {
+            let amendment = Amendment { key: key.clone(), change: Arc::new(change) };
+            self.amendments.insert(key.clone(), amendment);
+            return true;
+        }
+        match self.get(key).and_then(|found| change(&found)) {
+            Some(put) => {
+                self.put(put);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Makes an amendment of a key that is read or written otherwise a write. One that is not possible now stays, and the
+    /// transaction is decided anew.
+    fn work_out(&mut self, key: &Key) {
+        if self.amendments.is_empty() {
+            return;
+        }
+        let Some(amendment) = self.amendments.remove(key) else { return };
+        match self.get(key).and_then(|found| (amendment.change)(&found)) {
+            Some(put) => self.put(put),
+            None => drop(self.amendments.insert(key.clone(), amendment)),
+        }
+    }
+
+    fn work_out_all(&mut self) {
+        let keys: Vec<Key> = self.amendments.keys().cloned().collect();
+        keys.iter().for_each(|key| self.work_out(key));
     }
 
     /// Whether an object exists. It may change before the commit, but not go or come.
     pub fn exists(&mut self, key: &Key) -> bool {
+        self.work_out(key);
         if let Some(written) = self.written.get(key) {
             return written.is_some();
         }
@@ -114,6 +172,7 @@ impl View {
     /// Whether an object exists in this life of its key. It may change before the commit, but not be deleted, not even
     /// to be created again.
     pub fn lives(&mut self, key: &Key, uid: Uid) -> bool {
+        self.work_out(key);
         if let Some(written) = self.written.get(key) {
             return written.as_ref().is_some_and(|entry| entry.uid == uid);
         }
@@ -186,6 +245,7 @@ impl View {
     }
 
     fn index_written(&mut self) {
+        self.work_out_all();
         for key in std::mem::take(&mut self.unindexed) {
             for term in self.indexed.remove(&key).into_iter().flatten() {
                 if let Some(keys) = self.terms.get_mut(&term) {
@@ -209,7 +269,7 @@ impl View {
 
     /// The keys that are written so far, in the order in which the commit has them.
     pub fn written_keys(&self) -> impl Iterator<Item = &Key> {
-        self.writes.iter().map(Write::key)
+        self.writes.iter().map(Write::key).chain(self.amendments.keys())
     }
 
     /// The bytes of an object, opened when they are sealed.
@@ -219,6 +279,7 @@ impl View {
 
     /// How large the transaction is so far; at least what the engine will count.
     pub fn size(&mut self) -> Size {
+        self.work_out_all();
         let unsized_keys = std::mem::take(&mut self.unsized_keys);
         for write in self.writes.iter().filter(|write| unsized_keys.contains(write.key())) {
             let before = self.snapshot.get(write.key()).map(Arc::as_ref);
@@ -230,7 +291,7 @@ impl View {
 
     /// Begins anew on the same revision: as if nothing had been read or written.
     pub fn restart(&mut self) {
-        *self = View::new(self.snapshot.clone(), self.indexer.clone());
+        *self = View::new(self.snapshot.clone(), self.indexer.clone()).amending(self.amends);
     }
 
     /// Adds a guard of one's own, such as a lease.
@@ -240,35 +301,31 @@ impl View {
 
     /// Writes an object.
     pub fn put(&mut self, put: Put) {
+        self.amendments.remove(&put.key);
         let before = self.written.get(&put.key).cloned().flatten();
         let before = before.or_else(|| self.snapshot.get(&put.key).cloned());
-        let entry = Entry {
-            version: before.as_ref().map_or(Version::ZERO, |entry| entry.version),
-            uid: put.uid,
-            chain: ChainEnd::default(),
-            level: put.level,
-            expires: put.expires,
-            // Not sealed before it is committed.
-            sealed: false,
-            stamp: put.body.stamp,
-            bytes: put.body.at(Version::ZERO),
-        };
+        let entry = put_entry(&put, before.as_deref());
         self.write(Write::Put(put), Some(Arc::new(entry)));
     }
 
     /// Deletes an object.
     pub fn delete(&mut self, key: Key, verb: impl Into<Cow<'static, str>>) {
+        self.amendments.remove(&key);
         self.write(Write::Delete { key, verb: verb.into() }, None);
     }
 
     /// Does something by itself: what it has written is taken back if it fails. What it has read stays guarded.
     pub fn attempt<T, E>(&mut self, attempt: impl FnOnce(&mut View) -> Result<T, E>) -> Result<T, E> {
+        let amendments = self.amendments.clone();
         let outer = self.undo.replace(Vec::new());
         let outcome = attempt(self);
         let done = std::mem::replace(&mut self.undo, outer).unwrap_or_default();
         match &outcome {
             Ok(_) => self.undo.iter_mut().for_each(|outer| outer.extend_from_slice(&done)),
-            Err(_) => done.into_iter().rev().for_each(|earlier| self.take_back(earlier)),
+            Err(_) => {
+                done.into_iter().rev().for_each(|earlier| self.take_back(earlier));
+                self.amendments = amendments;
+            }
         }
         outcome
     }
@@ -309,6 +366,22 @@ impl View {
     }
 
     pub(crate) fn into_transaction(self, author: Author) -> Transaction {
-        Transaction { author, guards: self.guards, writes: self.writes }
+        let amendments = self.amendments.into_values().collect();
+        Transaction { author, guards: self.guards, writes: self.writes, amendments }
+    }
+}
+
+/// What a put makes, as this transaction sees it.
+fn put_entry(put: &Put, before: Option<&Entry>) -> Entry {
+    Entry {
+        version: before.map_or(Version::ZERO, |entry| entry.version),
+        uid: put.uid,
+        chain: ChainEnd::default(),
+        level: put.level,
+        expires: put.expires,
+        // Not sealed before it is committed.
+        sealed: false,
+        stamp: put.body.stamp,
+        bytes: put.body.at(Version::ZERO),
     }
 }

@@ -43,6 +43,11 @@ impl Other {
         _body: Bytes,
     ) -> Result<Answer, Status> {
         let Route::Other(path) = &known.route else { return Ok(answer::page_not_found()) };
+        // The server has health and metrics, not a project.
+        let is_told_anywhere = path.starts_with("version") || path.starts_with("openapi/");
+        if !known.plane.is_root() && !is_told_anywhere {
+            return Ok(answer::page_not_found());
+        }
         let accept = || Accept::negotiate(&known.headers, false);
         match path.as_str() {
             "" => Ok(object::value(&accept()?, 200, &paths(pipeline, known))),

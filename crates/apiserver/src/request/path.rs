@@ -84,9 +84,11 @@ pub fn segments(path: &str) -> Result<Option<Vec<String>>, Status> {
 pub fn parse(path: &str, planes: Option<&PlaneKind>) -> Result<Option<(Plane, Route)>, Status> {
     let Some(segments) = segments(path)? else { return Ok(None) };
     let path = path.strip_prefix('/').unwrap_or(path);
-    let inside = planes.and_then(|planes| planes.of_path(&segments));
-    let (plane, segments) = inside.unwrap_or((Plane::root(), &segments));
-    Ok(Some((plane, route(segments, path))))
+    let Some((plane, inside)) = planes.and_then(|planes| planes.of_path(&segments)) else {
+        return Ok(Some((Plane::root(), route(&segments, path))));
+    };
+    let slash = if path.ends_with('/') && !inside.is_empty() { "/" } else { "" };
+    Ok(Some((plane, route(inside, &(inside.join("/") + slash)))))
 }
 
 fn route(segments: &[String], path: &str) -> Route {
@@ -218,6 +220,11 @@ mod tests {
         let (plane, one) = target(path);
         assert_eq!(plane, Plane::project("p1"));
         assert_eq!(one.name, "n");
+        for other in ["openapi/v3/apis/apps/v1", "openapi/v3/", "version"] {
+            let path = format!("{}/{other}", TENANTS.path(&Plane::project("p1")));
+            let (plane, route) = parse(&path, Some(&TENANTS)).unwrap().unwrap();
+            assert_eq!((plane.as_str(), route), ("p1", Route::Other(other.to_owned())));
+        }
     }
 
     #[test]

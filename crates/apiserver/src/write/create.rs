@@ -89,11 +89,12 @@ pub fn land(
     }
     let effects = effects::decide(call, view, None, &mut object)?;
     put(call, view, &object, verb, false)?;
+    // Effects may write into a namespace that comes along.
+    accompany(call, view, &object)?;
     effects.land(call, view)?;
     if planes::is_project(call) {
         planes::begin(call, view, &object)?;
     }
-    accompany(call, view, &object)?;
     Ok(Fate::Created(object))
 }
 

@@ -43,9 +43,9 @@ pub fn decide(
     let change = RawChange { old, new: Some(new), subresource: &call.subresource };
     let (own, landing) = ask(call, view, &change)?;
     if let Some(status) = own {
-        let before = new.clone();
+        let before = (call.depth == 0 || call.kind.tracks_effects).then(|| new.clone());
         stored_change::set_status(call, new, status);
-        owned_by_kind(call, &before, new)?;
+        owned_by_kind(call, before.as_ref(), new)?;
     }
     Ok(landing)
 }
@@ -121,9 +121,11 @@ fn refused(call: &Call, name: &str, refusals: Vec<Refusal>, shown: &Shown) -> Re
 }
 
 /// The object's own status is the kind's, and has to be what its schema says.
-fn owned_by_kind(call: &Call, before: &Object, new: &mut Object) -> Result<(), Status> {
-    let of_status = Call { subresource: "status".to_owned(), ..call.clone() };
-    ownership::on_write(&of_status, Some(before), new, &options(&call.kind.resource().to_string()));
+fn owned_by_kind(call: &Call, before: Option<&Object>, new: &mut Object) -> Result<(), Status> {
+    if before.is_some() {
+        let of_status = Call { subresource: "status".to_owned(), ..call.clone() };
+        ownership::on_write(&of_status, before, new, &options(&call.kind.resource().to_string()));
+    }
     let errors = call.version().schema.validate_status(&Value::Object(new.0.clone()), None);
     match errors.is_empty() {
         true => Ok(()),

@@ -115,6 +115,13 @@ impl Reader for Guarded<'_> {
         Some(Arc::new(object))
     }
 
+    fn version(&mut self, at: &Address) -> Option<String> {
+        let key = keys::object(&self.plane, at).ok()?;
+        let entry = self.view.get(&key)?;
+        self.shown.borrow_mut().push(key);
+        Some(entry.version().to_string())
+    }
+
     fn exists(&mut self, at: &Address) -> bool {
         keys::object(&self.plane, at).is_ok_and(|key| self.view.exists(&key))
     }
@@ -159,6 +166,13 @@ impl Reader for Guarded<'_> {
         let object = self.open(&key, &entry).ok()?;
         self.shown.borrow_mut().push(key);
         Some(Arc::new(object))
+    }
+
+    fn peek_json(&mut self, at: &Address) -> Option<Vec<u8>> {
+        let key = keys::object(&self.plane, at).ok()?;
+        let entry = self.view.peek(&key)?;
+        self.shown.borrow_mut().push(key.clone());
+        self.view.reveal(&key, &entry).ok().map(|bytes| bytes.to_vec())
     }
 
     fn root(&mut self) -> Box<dyn Reader + '_> {

@@ -9,6 +9,9 @@ use crate::request::query::WriteOptions;
 
 /// Updates the field ownership of `new`, which the call makes from `old`.
 pub fn on_write(call: &Call, old: Option<&Object>, new: &mut Object, options: &WriteOptions) {
+    if call.depth > 0 && !call.kind.tracks_effects {
+        return;
+    }
     let api_version = call.api_version();
     let endpoint = call.kind.owned().endpoint(&api_version, &call.subresource);
     let manager = manager_of(&options.manager, &call.agent);

@@ -2,14 +2,14 @@
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Missing, OnDelete, Planes, Reference, Resource, Sentence};
+use krm::kind::{Change, Declaration, Metadata, Planes, Resource, Sentence};
 use krm::quantity::amount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::lifecycle::goes_forward;
-use super::{Lifecycle, LocationRef};
+use super::{Lifecycle, LocationRef, offered_at};
 
 /// A size of instances in the catalog: how much CPU and memory an instance of it has, and claims of quota.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -80,11 +80,10 @@ impl Resource for InstanceType {
     const PLURAL: &'static str = "instancetypes";
 
     fn declare() -> Declaration<InstanceType> {
-        let locations = Reference::at("spec.locations[].name", crate::NETWORKING_GROUP, crate::LOCATIONS);
         Declaration::cluster()
             .planes(Planes::Root)
             .status()
-            .refers(locations.missing(Missing::Ignore).on_delete(OnDelete::Ignore))
+            .refers(offered_at())
             .selects(&["spec.lifecycle.phase"])
             .searches(&["spec.displayName"])
             .prints("CPU", "string", ".spec.resources.cpu")

@@ -3,14 +3,13 @@
 use krm::condition::Condition;
 use krm::field::FieldError;
 use krm::kind::{
-    Bucket, Change, Declaration, Metadata, Missing, OnDelete, Planes, Reference, Refusal, Resource, Sentence,
-    Verdict, View, allow,
+    Bucket, Change, Declaration, Metadata, Planes, Refusal, Resource, Sentence, Verdict, View, allow,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lifecycle::goes_forward;
-use super::{Lifecycle, LocationRef};
+use super::{Lifecycle, LocationRef, offered_at};
 
 /// The bucket of the default class.
 const DEFAULT: Bucket = Bucket::new("compute.datumapis.com/default-runtime-class");
@@ -121,11 +120,10 @@ impl Resource for RuntimeClass {
     const PLURAL: &'static str = "runtimeclasses";
 
     fn declare() -> Declaration<RuntimeClass> {
-        let locations = Reference::at("spec.locations[].name", crate::NETWORKING_GROUP, crate::LOCATIONS);
         Declaration::cluster()
             .planes(Planes::Root)
             .status()
-            .refers(locations.missing(Missing::Ignore).on_delete(OnDelete::Ignore))
+            .refers(offered_at())
             .selects(&["spec.lifecycle.phase"])
             .searches(&["spec.displayName"])
             .prints("Controller", "string", ".spec.controllerName")

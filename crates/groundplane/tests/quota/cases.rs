@@ -98,9 +98,25 @@ async fn their_manifests_apply_unchanged() {
 #[test]
 fn their_states_of_a_request_are_ours() {
     let Some(documents) = documents("entitlement-states.yaml") else { return };
-    let requests = documents.into_iter().filter(|object| object["kind"] == "ServiceEntitlement");
-    let states = requests.map(|object| State::of(Some(&serde_json::from_value(object).unwrap())));
-    let wanted = [State::Processing, State::PendingApproval, State::Active, State::Denied];
-    assert_eq!(states.collect::<Vec<_>>(), wanted);
+    let requests: Vec<Value> =
+        documents.into_iter().filter(|object| object["kind"] == "ServiceEntitlement").collect();
+    let state = |object: &Value| State::of(Some(&serde_json::from_value(object.clone()).unwrap()));
+    // Each with the reason and the text that the server gives, as `every_state_of_a_request_has_its_text` sees them.
+    let told = |object: &Value| (state(object), condition(object, "Ready"), message(object, "Ready"));
+    let wanted = [
+        (State::Processing, "", ""),
+        (State::PendingApproval, "False:EntitlementPendingApproval", "Awaiting provider approval"),
+        (State::Active, "True:EntitlementActive", "Entitlement is active"),
+        (State::Denied, "False:EntitlementRejected", "Not eligible"),
+    ];
+    let wanted = wanted.map(|(state, reason, text)| (state, reason.to_owned(), text.to_owned()));
+    assert_eq!(requests.iter().map(told).collect::<Vec<_>>(), wanted);
     assert_eq!(State::of(None), State::NotRequested);
+    // What the file says of the others in words.
+    let mut revoked = requests[3].clone();
+    revoked["status"]["entitledAt"] = "2026-06-04T10:00:00Z".into();
+    assert_eq!(state(&revoked), State::Revoked);
+    let mut unavailable = requests[3].clone();
+    unavailable["status"]["conditions"][0]["reason"] = "ServiceNotPublished".into();
+    assert_eq!(state(&unavailable), State::Unavailable);
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 /// Runs a command as the administrator; its exit code, stdout and stderr.
-fn run(server: &Server, words: &[&str]) -> (i32, String, String) {
+pub fn run(server: &Server, words: &[&str]) -> (i32, String, String) {
     let output =
         Command::new(GROUNDPLANE).args(words).env("KUBECONFIG", server.kubeconfig()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -140,8 +140,31 @@ async fn every_state_of_a_request_has_its_text() {
     let services = format!("{}/{SERVICE}", cluster(SERVICES, "services"));
     assert_eq!(client.merge(&services, &json!({"spec": {"phase": "Retired"}})).await.unwrap().code, 200);
     until_ready(&client, "False:ServiceNotPublished").await;
+    assert_eq!(
+        said("b").await,
+        "Shop is not available to project \"acme\": Service shop is not published. See what is offered with: groundplane \
+         services list --project acme"
+    );
     let back = client.merge(&services, &json!({"spec": {"phase": "Published"}})).await.unwrap();
     assert_eq!(back.code, 422, "a phase only goes forward: {}", back.text());
+}
+
+#[tokio::test]
+async fn a_request_that_nobody_looked_at_is_processing_and_is_not_asked_for_again() {
+    let server = Server::fresh(GROUNDPLANE, &["--controllers=all,-service-entitlement-controller"]).unwrap();
+    let client = server.client();
+    prepare(&client, "GatedByProvider").await;
+    let made = make(&client, &entitlements("acme"), &request("")).await;
+    assert_eq!(made.get("status"), None, "{made}");
+    assert_eq!(client.post(&entitlements("acme"), &request("")).await.unwrap().code, 409);
+    let refused = client.post(&widgets("acme"), &widget("a", 1)).await.unwrap();
+    assert_eq!(refused.code, 403);
+    let why = "access to Shop for project \"acme\" is still being processed. Wait for it with: groundplane access request \
+               shop --project acme --wait";
+    assert!(refused.json()["message"].as_str().unwrap().ends_with(why), "{}", refused.text());
+    let (code, shown, _) = commands::run(&server, &["access", "shop", "--project", "acme"]);
+    assert_eq!(code, 0);
+    assert!(shown.contains("Status:   Processing (requested "), "{shown}");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ impl<T: DeserializeOwned> Change<T> {
     /// type was another, keeps nobody from putting it right or taking it away: what comes in its place is judged as
     /// something new, and of its deletion there is nothing to judge.
     pub(crate) fn read(raw: &RawChange<'_>) -> Result<Option<Change<T>>, serde_json::Error> {
-        let read = |object: &Object| T::deserialize(&serde_json::Value::Object(object.0.clone()));
+        let read = |object: &Object| T::deserialize(&object.0);
         let change =
             Change { old: raw.old.and_then(|old| read(old).ok()), new: raw.new.map(read).transpose()? };
         Ok(Some(change).filter(|change| change.old.is_some() || change.new.is_some()))
@@ -98,5 +98,5 @@ pub struct Address {
 
 /// A stored object as its type.
 pub(crate) fn read<T: DeserializeOwned>(object: &Object) -> Option<T> {
-    T::deserialize(&serde_json::Value::Object(object.0.clone())).ok()
+    T::deserialize(&object.0).ok()
 }

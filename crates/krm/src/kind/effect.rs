@@ -42,10 +42,32 @@ pub enum EffectWrite {
     Labels(Address, BTreeMap<String, Option<String>>),
     /// A counter in the status of another object.
     Count(Address, Addition),
+    /// A change of the status of another object that is worked out when it is committed.
+    Amend(Address, Amendment),
     /// A new object. Without a name, its `generateName` is completed.
     Create(Object),
     /// The deletion of an object, as by a user. Nothing if there is no such object.
     Delete(Address),
+}
+
+/// A change of a status that is worked out at the commit, on the object as it is then.
+#[derive(Debug, Clone)]
+pub struct Amendment {
+    with: Value,
+    change: fn(&mut Object, &Value) -> bool,
+}
+
+impl Amendment {
+    /// Changes the status of an object; `false` if it can't be changed so.
+    pub fn apply(&self, object: &mut Object) -> bool {
+        (self.change)(object, &self.with)
+    }
+}
+
+impl PartialEq for Amendment {
+    fn eq(&self, other: &Amendment) -> bool {
+        self.with == other.with && std::ptr::fn_addr_eq(self.change, other.change)
+    }
 }
 
 impl Effect {
@@ -74,6 +96,17 @@ impl Effect {
     /// Adds to a counter, or subtracts from it.
     pub fn count(at: Address, addition: Addition) -> Effect {
         Effect::new(EffectWrite::Count(at, addition))
+    }
+
+    /// Changes the status of another object by a function of nothing but that object and `with`. Where the store has one
+    /// committer, it is worked out there, on the object as it is then, and guards nothing: transactions that amend the same
+    /// object are not in each other's way, however many they are. If it answers `false`, the whole change is decided again.
+    /// So decide on it by [`View::peek`], with the same conditions, and write no other status of that object along with it.
+    ///
+    /// The fields stay whose they are, and schema and rules are not asked: the function keeps them. It changes nothing that the
+    /// object is found by: no label, selectable field or bucket.
+    pub fn amend(at: Address, with: Value, change: fn(&mut Object, &Value) -> bool) -> Effect {
+        Effect::new(EffectWrite::Amend(at, Amendment { with, change }))
     }
 
     /// Creates an object of a kind of ours.

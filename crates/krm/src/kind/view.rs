@@ -20,6 +20,10 @@ pub struct Project {
 pub trait Reader {
     /// An object.
     fn get(&mut self, at: &Address) -> Option<Arc<Object>>;
+    /// The version of an object, without reading what it says: for those who know it already.
+    fn version(&mut self, at: &Address) -> Option<String> {
+        self.get(at).map(|object| object.resource_version().to_owned())
+    }
     /// Whether an object is there, at whatever version.
     fn exists(&mut self, at: &Address) -> bool;
     /// The objects in a bucket.
@@ -30,6 +34,10 @@ pub trait Reader {
     fn somewhere(&mut self, bucket: Bucket, value: &str, seed: u64) -> Option<Address>;
     /// An object, without a guard.
     fn peek(&mut self, at: &Address) -> Option<Arc<Object>>;
+    /// The JSON of an object, without a guard: for those who want little of it.
+    fn peek_json(&mut self, at: &Address) -> Option<Vec<u8>> {
+        self.peek(at).map(|object| crate::encode::to_json(&serde_json::Value::Object(object.0.clone())))
+    }
     /// The same in the root plane.
     fn root(&mut self) -> Box<dyn Reader + '_>;
     /// The project whose plane it reads; nothing in the root.
@@ -43,6 +51,10 @@ pub trait Reader {
 impl<R: Reader + ?Sized> Reader for &mut R {
     fn get(&mut self, at: &Address) -> Option<Arc<Object>> {
         (**self).get(at)
+    }
+
+    fn version(&mut self, at: &Address) -> Option<String> {
+        (**self).version(at)
     }
 
     fn exists(&mut self, at: &Address) -> bool {
@@ -63,6 +75,10 @@ impl<R: Reader + ?Sized> Reader for &mut R {
 
     fn peek(&mut self, at: &Address) -> Option<Arc<Object>> {
         (**self).peek(at)
+    }
+
+    fn peek_json(&mut self, at: &Address) -> Option<Vec<u8>> {
+        (**self).peek_json(at)
     }
 
     fn root(&mut self) -> Box<dyn Reader + '_> {

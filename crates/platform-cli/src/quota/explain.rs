@@ -45,7 +45,8 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     if holders.is_empty() {
         return output::line(&format!("Nothing in project {project} holds {}.", arguments.resource), session);
     }
-    let mut rows = vec![["AMOUNT", "HOLDER", "CLAIM", "STATE", "AGE"].map(str::to_owned).to_vec()];
+    let mut rows =
+        vec![["AMOUNT", "HOLDER", "CLAIM", "STATE", "NAMESPACE", "AGE"].map(str::to_owned).to_vec()];
     rows.extend(holders.iter().map(|holder| {
         let state = if holder["granted"] == true { "granted" } else { "waiting" };
         vec![
@@ -53,6 +54,7 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             text(holder, "/holder").to_owned(),
             text(holder, "/claim").to_owned(),
             state.to_owned(),
+            text(holder, "/namespace").to_owned(),
             age(text(holder, "/since")),
         ]
     }));

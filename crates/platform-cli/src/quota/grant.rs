@@ -1,4 +1,4 @@
-//! `groundplane quota grant`: gives a project more of a resource.
+//! `groundplane quota grant`: gives a project or an organization more of a resource.
 
 use cli::{Ask, Failure, Session};
 use http::Method;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::API;
 use crate::output::{self, Form, text};
 
-/// Grant a project more of a resource.
+/// Grant a project or an organization more of a resource.
 ///
-/// Creates a ResourceGrant in the root. Grants of a project add up. To take one back, delete it.
+/// Creates a ResourceGrant in the root. Grants of one consumer add up. To take one back, delete it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -20,7 +20,11 @@ pub struct Arguments {
     #[arg(value_parser = clap::value_parser!(i64).range(0..))]
     amount: i64,
 
-    /// Name of the grant. Defaults to one that is generated from the name of the project.
+    /// Grant it to this organization instead of a project.
+    #[arg(long, value_name = "NAME")]
+    organization: Option<String>,
+
+    /// Name of the grant. Defaults to one that is generated from the name of the consumer.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -36,24 +40,28 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   groundplane quota grant compute.datumapis.com/instances 5 --project acme
-  groundplane quota grant compute.datumapis.com/vcpus 8000 --project acme --name acme-launch -m 'launch week'";
+  groundplane quota grant compute.datumapis.com/vcpus 8000 --project acme --name acme-launch -m 'launch week'
+  groundplane quota grant resourcemanager.miloapis.com/projects 3 --organization acme";
 
 /// Creates the grant.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
-    let project = output::project(session)?;
+    let (kind, consumer, namespace) = match arguments.organization {
+        Some(name) => ("Organization", name.clone(), format!("organization-{name}")),
+        None => ("Project", output::project(session)?, "milo-system".to_owned()),
+    };
     let metadata = match &arguments.name {
         Some(name) => json!({ "name": name }),
-        None => json!({ "generateName": format!("{project}-") }),
+        None => json!({ "generateName": format!("{consumer}-") }),
     };
     let grant = json!({
         "apiVersion": "quota.miloapis.com/v1alpha1", "kind": "ResourceGrant", "metadata": metadata,
         "spec": {
-            "consumerRef": {"apiGroup": "resourcemanager.miloapis.com", "kind": "Project", "name": project},
+            "consumerRef": {"apiGroup": "resourcemanager.miloapis.com", "kind": kind, "name": consumer},
             "allowances": [{"resourceType": arguments.resource, "buckets": [{"amount": arguments.amount}]}],
         },
     });
     let client = session.client().await?;
-    let ask = Ask::new(Method::POST, format!("{API}/namespaces/milo-system/resourcegrants"));
+    let ask = Ask::new(Method::POST, format!("{API}/namespaces/{}/resourcegrants", cli::segment(&namespace)));
     let ask = ask.json(&grant).message(arguments.message.as_deref());
     let made: Value = client.inner().in_root().value(&ask).await?;
     match arguments.output {
@@ -61,8 +69,10 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             let name = text(&made, "/metadata/name");
             output::line(
                 &format!(
-                    "Granted {} of {} to project {project} ({name}).",
-                    arguments.amount, arguments.resource
+                    "Granted {} of {} to {} {consumer} ({name}).",
+                    arguments.amount,
+                    arguments.resource,
+                    kind.to_lowercase()
                 ),
                 session,
             )

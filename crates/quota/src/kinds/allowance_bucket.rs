@@ -1,9 +1,11 @@
 //! AllowanceBucket: how much a consumer may use of a resource, and how much it uses.
 
+use krm::Object;
 use krm::condition::Condition;
-use krm::kind::{Bucket, Declaration, History, Metadata, Planes, Resource};
+use krm::kind::{Address, Declaration, Effect, History, Metadata, Planes, Resource, SHOWN_TO_PROJECT, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{ConsumerRef, condition, set_condition};
 use crate::bucket_name::{bucket_name, bucket_namespace};
@@ -12,9 +14,6 @@ use crate::bucket_name::{bucket_name, bucket_namespace};
 pub const CONSUMER_KIND: &str = "quota.miloapis.com/consumer-kind";
 /// Label with the name of the consumer.
 pub const CONSUMER_NAME: &str = "quota.miloapis.com/consumer-name";
-
-/// The bucket of buckets of a consumer, by kind and name.
-pub const OF_CONSUMER: Bucket = Bucket::new("quota.miloapis.com/buckets-of-consumer");
 
 /// How much a consumer may use of a resource, and how much its claims use. It is written in the transactions that create,
 /// change and delete grants and claims, so it is never behind them.
@@ -100,6 +99,7 @@ impl Resource for AllowanceBucket {
             .verbs(&["get", "list", "watch"])
             // What was used and granted at any time can be asked later.
             .history(History::Everything)
+            .owned_by_effects()
             .selects(&["spec.resourceType", "spec.consumerRef.kind", "spec.consumerRef.name"])
             .prints("Resource Type", "string", ".spec.resourceType")
             .prints_wide("Consumer", "string", ".spec.consumerRef.name")
@@ -109,12 +109,10 @@ impl Resource for AllowanceBucket {
             .prints("Claims", "integer", ".status.claimCount")
             .prints_wide("Waiting", "integer", ".status.waitingCount")
             .prints_age()
-            .shown_to_project(|bucket: &AllowanceBucket| {
-                let consumer = &bucket.spec.consumer_ref;
-                (consumer.kind == crate::PROJECT).then(|| consumer.name.clone())
-            })
-            .bucket(OF_CONSUMER, |bucket: &AllowanceBucket| {
-                vec![format!("{}/{}", bucket.spec.consumer_ref.kind, bucket.spec.consumer_ref.name)]
+            .bucket_raw(SHOWN_TO_PROJECT, |bucket| {
+                let of = |field: &str| bucket.at("spec.consumerRef")?.get(field)?.as_str();
+                let project = of("name").filter(|_| of("kind") == Some(crate::PROJECT));
+                project.map(str::to_owned).into_iter().collect()
             })
     }
 }
@@ -161,5 +159,101 @@ impl AllowanceBucket {
             false => condition("Overcommitted", false, "WithinLimit", "", time),
         };
         set_condition(&mut status.conditions, told);
+    }
+}
+
+/// The sums of a stored bucket that decide about a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Sums {
+    /// Sum of the grants.
+    pub limit: i64,
+    /// Sum of the granted claims.
+    pub allocated: i64,
+    /// Number of granted claims.
+    #[serde(rename = "claimCount")]
+    pub claims: i64,
+    /// Number of claims that wait.
+    #[serde(rename = "waitingCount")]
+    pub waiting: i64,
+    /// Number of grants.
+    #[serde(rename = "grantCount")]
+    pub grants: i64,
+}
+
+impl Sums {
+    /// Those of a bucket that is read without a guard; nothing if there is none.
+    pub fn peek(at: &Address, view: &mut View<'_>) -> Option<Sums> {
+        #[derive(Deserialize)]
+        struct Stored {
+            #[serde(default)]
+            status: Sums,
+        }
+        let json = view.reader().peek_json(at)?;
+        serde_json::from_slice::<Stored>(&json).ok().map(|stored| stored.status)
+    }
+
+    /// Those of a bucket.
+    pub fn of(bucket: &Object) -> Sums {
+        let status = bucket.get("status").and_then(Value::as_object);
+        let sum = |field: &str| status.and_then(|status| status.get(field)?.as_i64()).unwrap_or_default();
+        Sums {
+            limit: sum("limit"),
+            allocated: sum("allocated"),
+            claims: sum("claimCount"),
+            waiting: sum("waitingCount"),
+            grants: sum("grantCount"),
+        }
+    }
+}
+
+/// What a claim adds to the sums of a bucket that stays within its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Added to what is allocated.
+    pub amount: i64,
+    /// Added to the number of granted claims.
+    pub claims: i64,
+    /// Added to the number of claims that wait.
+    pub waiting: i64,
+    /// Whether nobody may wait: the claim is new.
+    pub is_new: bool,
+}
+
+impl Counted {
+    /// The sums with it. Nothing if the claim has no room, if the bucket is above its limit, so that its condition has to be
+    /// looked at, or if nothing would count on the bucket any more, so that it has to go.
+    pub fn add_to(self, sums: Sums) -> Option<Sums> {
+        let added = Sums {
+            allocated: sums.allocated.checked_add(self.amount)?,
+            claims: sums.claims + self.claims,
+            waiting: sums.waiting + self.waiting,
+            ..sums
+        };
+        let is_sound = added.allocated >= 0 && added.claims >= 0 && added.waiting >= 0;
+        let is_within = sums.allocated <= sums.limit && added.allocated <= sums.limit;
+        let is_in_turn = !self.is_new || self.amount == 0 || sums.waiting == 0;
+        let is_used = added.grants > 0 || added.claims > 0 || added.waiting > 0;
+        (is_sound && is_within && is_in_turn && is_used).then_some(added)
+    }
+
+    /// The effect that adds it to a bucket in the root, at the commit.
+    pub fn effect(self, at: Address, time: &str) -> Effect {
+        let with = serde_json::json!({"counted": self, "time": time});
+        Effect::amend(at, with, |bucket, with| {
+            let counted = Counted::deserialize(&with["counted"]).ok();
+            let added = counted.and_then(|counted| counted.add_to(Sums::of(bucket)));
+            let Some(sums) = added else { return false };
+            let fields = [
+                ("allocated", Value::from(sums.allocated)),
+                ("available", Value::from(sums.limit - sums.allocated)),
+                ("claimCount", Value::from(sums.claims)),
+                ("waitingCount", Value::from(sums.waiting)),
+                ("lastReconciliation", with["time"].clone()),
+            ];
+            fields.into_iter().for_each(|(field, value)| bucket.set_at(&format!("status.{field}"), value));
+            true
+        })
+        .in_root()
     }
 }

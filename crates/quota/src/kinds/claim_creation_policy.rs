@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::grant_creation_policy::TemplateMetadata;
 use super::resource_claim::{ClaimedResource, POLICY, ResourceClaimSpec, ResourceRequest};
-use super::trigger::{Trigger, about, expression};
+use super::trigger::{Trigger, expression};
 use super::{ConsumerRef, ResourceClaim};
+use crate::bucket_name::bucket_namespace;
 
 /// Most characters of the name of a claim.
 const MOST_NAME: usize = 253;
@@ -74,10 +75,31 @@ pub struct ClaimTemplate {
 
 /// Requests of a claim.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ClaimTemplateSpec {
+    /// Whose quota objects of the root take, such as that of the Organization that owns a Project. Without it, objects of the
+    /// root claim nothing. In the control plane of a project it is not looked at: there, the consumer is the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumer_ref: Option<ConsumerTemplate>,
     /// What each object asks for. 1 to 20.
     #[schemars(length(min = 1, max = 20))]
     pub requests: Vec<RequestTemplate>,
+}
+
+/// A consumer that depends on the object.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConsumerTemplate {
+    /// API group of the consumer, such as `resourcemanager.miloapis.com`.
+    #[schemars(length(max = 253))]
+    pub api_group: String,
+    /// Kind of the consumer: `Project` or `Organization`.
+    #[schemars(length(min = 1, max = 63))]
+    pub kind: String,
+    /// Name of the consumer. `{{ trigger.spec.ownerRef.name }}` stands for the text at that path of the object; an object that
+    /// has none there claims nothing.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
 }
 
 /// How much an object asks for.
@@ -116,15 +138,20 @@ impl Resource for ClaimCreationPolicy {
 }
 
 impl ClaimCreationPolicy {
-    /// The claim for an object of a kind, in the control plane of a project. The object owns it, so that it goes with the
+    /// The claim of a consumer for an object of a kind. The object owns it, so that it goes with the
     /// object even if the policy is gone by then.
-    pub fn claim_for(&self, kind: &Kind, object: &Object, project: &str) -> Result<ResourceClaim, String> {
+    pub fn claim_for(
+        &self,
+        kind: &Kind,
+        object: &Object,
+        consumer_ref: ConsumerRef,
+        requests: Vec<ResourceRequest>,
+    ) -> ResourceClaim {
         let template = &self.spec.target.resource_claim_template;
-        let requests =
-            template.spec.requests.iter().map(|request| request.of(object)).collect::<Result<_, _>>()?;
-        let namespace = match object.namespace() {
-            "" => "default",
-            namespace => namespace,
+        let namespace = match (object.namespace(), consumer_ref.kind.as_str()) {
+            ("", crate::PROJECT) => "default".to_owned(),
+            ("", _) => bucket_namespace(&consumer_ref),
+            (namespace, _) => namespace.to_owned(),
         };
         let owner = OwnerReference {
             api_version: object.api_version().to_owned(),
@@ -138,7 +165,7 @@ impl ClaimCreationPolicy {
         labels.extend(object.label(CITY_CODE).map(|city| (CITY_CODE.to_owned(), city.to_owned())));
         let metadata = Metadata {
             name: self.claim_name(object),
-            namespace: namespace.to_owned(),
+            namespace,
             labels,
             owner_references: vec![owner],
             ..Metadata::default()
@@ -150,8 +177,20 @@ impl ClaimCreationPolicy {
             namespace: Some(object.namespace().to_owned()).filter(|namespace| !namespace.is_empty()),
             resource: Some(kind.names.plural.clone()),
         };
-        let spec = ResourceClaimSpec { consumer_ref: ConsumerRef::project(project), requests, resource_ref };
-        Ok(ResourceClaim { metadata, spec, status: None })
+        let spec = ResourceClaimSpec { consumer_ref, requests, resource_ref };
+        ResourceClaim { metadata, spec, status: None }
+    }
+
+    /// The consumer whose quota an object of the root takes, if it takes any.
+    pub fn consumer_in_root(&self, object: &Object) -> Option<ConsumerRef> {
+        let template = self.spec.target.resource_claim_template.spec.consumer_ref.as_ref()?;
+        let name = filled_in(&template.name, object)?;
+        Some(ConsumerRef {
+            api_group: template.api_group.clone(),
+            kind: template.kind.clone(),
+            name,
+            namespace: None,
+        })
     }
 
     /// The name of the claim of an object: the policy's and the object's, unless the template says otherwise.
@@ -170,21 +209,17 @@ impl ClaimCreationPolicy {
     }
 }
 
-impl RequestTemplate {
-    fn of(&self, object: &Object) -> Result<ResourceRequest, String> {
-        let amount = match (&self.amount, &self.amount_expression) {
-            (Some(amount), _) => *amount,
-            (None, Some(source)) => amount_of(source, object)?,
-            (None, None) => 1,
-        };
-        Ok(ResourceRequest { resource_type: self.resource_type.clone(), amount })
+/// A text with what an object has at the paths that it names; nothing if the object has no text there.
+fn filled_in(template: &str, object: &Object) -> Option<String> {
+    let mut parts = template.split("{{");
+    let mut text = parts.next()?.to_owned();
+    for part in parts {
+        let (path, rest) = part.split_once("}}")?;
+        let value = object.at(path.trim().strip_prefix("trigger.")?)?.as_str()?;
+        text.push_str(value);
+        text.push_str(rest);
     }
-}
-
-fn amount_of(source: &str, object: &Object) -> Result<i64, String> {
-    let told = expression(source)?.text(&about(object))?.text;
-    let amount = told.parse::<i64>().ok().filter(|amount| *amount >= 0);
-    amount.ok_or_else(|| format!("{source} is {told}, and must be a whole number of at least 0"))
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn has_sound_amounts(change: &Change<ClaimCreationPolicy>) -> Vec<FieldError> {

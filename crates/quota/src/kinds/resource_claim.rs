@@ -9,15 +9,14 @@ use krm::kind::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::allowance_bucket::{Counted, Sums};
 use super::{AllowanceBucket, ConsumerRef, condition};
 use crate::bucket_name::{bucket_name, bucket_namespace};
 
 /// The bucket of claims that wait for room, by the name of each AllowanceBucket that they ask.
 pub const WAITING: Bucket = Bucket::new("quota.miloapis.com/waiting-claims");
-/// The bucket of claims that have something of an AllowanceBucket, by its name.
-pub const HOLDING: Bucket = Bucket::new("quota.miloapis.com/holding-claims");
 /// The bucket of claims that policies made for an object, by its uid.
 pub const PAYING_FOR: Bucket = Bucket::new("quota.miloapis.com/claims-paying-for");
 /// Label with the name of the ClaimCreationPolicy that made a claim.
@@ -159,6 +158,7 @@ impl Resource for ResourceClaim {
             .planes(Planes::Both)
             // What was used and granted at any time can be asked later.
             .history(History::Everything)
+            .owned_by_effects()
             .status()
             .mentions("spec.resourceRef")
             .selects(&["spec.resourceRef.kind", "spec.resourceRef.name"])
@@ -167,11 +167,13 @@ impl Resource for ResourceClaim {
             .prints("Granted", "string", r#".status.conditions[?(@.type=="Granted")].status"#)
             .prints("Reason", "string", r#".status.conditions[?(@.type=="Granted")].reason"#)
             .prints_age()
-            .bucket(WAITING, |claim: &ResourceClaim| claim.buckets_if(claim.is_waiting()))
-            .bucket(HOLDING, |claim: &ResourceClaim| claim.buckets_if(claim.is_granted()))
-            .bucket(PAYING_FOR, |claim: &ResourceClaim| {
-                claim.metadata.owner_references.iter().map(|owner| owner.uid.clone()).collect()
+            .bucket_raw(WAITING, |claim| match is_granted(claim) {
+                true => Vec::new(),
+                false => {
+                    ResourceClaim::deserialize(&claim.0).map(|claim| claim.waits_at()).unwrap_or_default()
+                }
             })
+            .bucket_raw(PAYING_FOR, |claim| claim.owners().map(|owner| owner.uid.to_owned()).collect())
             .answers("usage", "QuotaUsage", crate::usage::usage)
             .validate(asks_for_each_resource_once)
             .rule(is_of_its_plane)
@@ -203,8 +205,9 @@ impl ResourceClaim {
         self.status.as_ref()?.conditions.iter().find(|condition| condition.kind == GRANTED)
     }
 
-    fn buckets_if(&self, is_meant: bool) -> Vec<String> {
-        let requests = self.spec.requests.iter().filter(|_| is_meant);
+    /// The buckets that it waits at.
+    fn waits_at(&self) -> Vec<String> {
+        let requests = self.spec.requests.iter().filter(|_| self.is_waiting());
         requests.map(|request| bucket_name(&self.spec.consumer_ref, &request.resource_type)).collect()
     }
 
@@ -214,6 +217,12 @@ impl ResourceClaim {
         let asked = asked.map(|condition| &condition.last_transition_time);
         asked.or(self.metadata.creation_timestamp.as_ref()).cloned().unwrap_or_default()
     }
+}
+
+/// Whether a stored claim is granted, without reading the rest of it.
+fn is_granted(claim: &Object) -> bool {
+    let conditions = claim.at("status.conditions").and_then(Value::as_array);
+    conditions.into_iter().flatten().any(|found| found["type"] == GRANTED && found["status"] == "True")
 }
 
 fn asks_for_each_resource_once(change: &Change<ResourceClaim>) -> Vec<FieldError> {
@@ -313,8 +322,59 @@ fn takes_from_its_buckets(
     }
 }
 
+/// Grants a claim that there seems to be room for; nothing if there is not. Whether there is, is found out at the commit: if
+/// not, the claim is evaluated again.
+fn grant(claim: &ResourceClaim, view: &mut View<'_>, waiting: Option<&ResourceClaim>) -> Option<Vec<Effect>> {
+    if waiting.is_none() && claim.metadata.annotations.contains_key(KEEPS) {
+        return None;
+    }
+    let time = claim.time();
+    let consumer = &claim.spec.consumer_ref;
+    let namespace = bucket_namespace(consumer);
+    let was_counted = waiting.is_some_and(claim_was_counted);
+    let mut root = view.root();
+    let (mut allocations, mut counted) = (Vec::new(), Vec::new());
+    for request in &claim.spec.requests {
+        let name = bucket_name(consumer, &request.resource_type);
+        let at = AllowanceBucket::address(&namespace, &name);
+        let sums = Sums::peek(&at, &mut root)?;
+        let waits = if was_counted { -1 } else { 0 };
+        let is_new = waiting.is_none();
+        let count = Counted { amount: request.amount, claims: 1, waiting: waits, is_new };
+        count.add_to(sums)?;
+        counted.push(count.effect(at, &time));
+        allocations.push(granted(request, name, &time));
+    }
+    let mut effects = vec![Effect::own_status(&ResourceClaimStatus {
+        conditions: vec![all_granted(allocations.len(), &time)],
+        allocations,
+    })];
+    effects.extend(counted);
+    Some(effects)
+}
+
+fn granted(request: &ResourceRequest, bucket: String, time: &str) -> Allocation {
+    Allocation {
+        resource_type: request.resource_type.clone(),
+        status: AllocationStatus::Granted,
+        reason: "QuotaAvailable".to_owned(),
+        message: String::new(),
+        allocated_amount: request.amount,
+        allocating_bucket: Some(bucket),
+        last_transition_time: time.to_owned(),
+    }
+}
+
+fn all_granted(requests: usize, time: &str) -> Condition {
+    let message = format!("All {requests} resource requests have been granted");
+    condition(GRANTED, true, "QuotaAvailable", message, time)
+}
+
 /// Grants a claim, or lets it wait. Where others wait, a new claim waits behind them.
 fn evaluate(claim: &ResourceClaim, view: &mut View<'_>, waiting: Option<&ResourceClaim>) -> Vec<Effect> {
+    if let Some(effects) = grant(claim, view, waiting) {
+        return effects;
+    }
     let was_waiting = waiting.is_some();
     let time = claim.time();
     let consumer = &claim.spec.consumer_ref;
@@ -341,10 +401,7 @@ fn evaluate(claim: &ResourceClaim, view: &mut View<'_>, waiting: Option<&Resourc
     let allocations = allocations.collect();
     let has_buckets = asked.iter().all(|(_, bucket)| bucket.is_some());
     let told = match (is_granted, has_buckets) {
-        (true, _) => {
-            let message = format!("All {} resource requests have been granted", asked.len());
-            condition(GRANTED, true, "QuotaAvailable", message, &time)
-        }
+        (true, _) => all_granted(asked.len(), &time),
         (false, true) => condition(GRANTED, false, "QuotaExceeded", INSUFFICIENT, &time),
         (false, false) => {
             condition(GRANTED, false, "PendingEvaluation", "Awaiting capacity evaluation", &time)
@@ -389,8 +446,8 @@ fn allocation(
     time: &str,
 ) -> Allocation {
     let (status, reason, message) = match (is_granted, bucket) {
-        (true, _) => (AllocationStatus::Granted, "QuotaAvailable", String::new()),
-        (false, None) => {
+        (true, Some(bucket)) => return granted(request, bucket.metadata.name.clone(), time),
+        (_, None) => {
             (AllocationStatus::Pending, "PendingEvaluation", "Awaiting capacity evaluation".to_owned())
         }
         (false, Some(_)) if is_free => {
@@ -411,7 +468,7 @@ fn allocation(
         status,
         reason: reason.to_owned(),
         message,
-        allocated_amount: if is_granted { request.amount } else { 0 },
+        allocated_amount: 0,
         allocating_bucket: bucket.map(|bucket| bucket.metadata.name.clone()),
         last_transition_time: time.to_owned(),
     }
@@ -427,8 +484,16 @@ fn give_back(claim: &ResourceClaim, view: &mut View<'_>) -> Vec<Effect> {
     let namespace = bucket_namespace(&claim.spec.consumer_ref);
     let mut root = view.root();
     let mut effects = Vec::new();
+    let (claims, waiting) = if is_granted { (-1, 0) } else { (0, -1) };
     for allocation in claim.status.iter().flat_map(|status| &status.allocations) {
         let name = allocation.allocating_bucket.as_deref().unwrap_or_default();
+        let at = AllowanceBucket::address(&namespace, name);
+        let amount = -allocation.allocated_amount;
+        let count = Counted { amount, claims, waiting, is_new: false };
+        if Sums::peek(&at, &mut root).is_some_and(|sums| count.add_to(sums).is_some()) {
+            effects.push(count.effect(at, &time));
+            continue;
+        }
         let Some(mut bucket) = root.get_in::<AllowanceBucket>(&namespace, name) else { continue };
         let status = &mut bucket.status;
         match is_granted {
@@ -439,7 +504,6 @@ fn give_back(claim: &ResourceClaim, view: &mut View<'_>) -> Vec<Effect> {
             false => status.waiting_count = (status.waiting_count - 1).max(0),
         }
         bucket.settle(&time);
-        let at = AllowanceBucket::address(&bucket.metadata.namespace, &bucket.metadata.name);
         let effect = if bucket.is_unused() { Effect::delete(at) } else { Effect::status(&bucket) };
         effects.push(effect.in_root());
     }

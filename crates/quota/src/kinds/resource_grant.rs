@@ -143,7 +143,8 @@ fn gives_registered_resources(change: &Change<ResourceGrant>, view: &mut View<'_
             || !view.bucket_of::<ResourceRegistration>(BY_TYPE, resource_type).is_empty();
         if !is_known {
             let at = allowances.index(index);
-            let why = "no ResourceRegistration has this type of resource";
+            let why = "no ResourceRegistration has this type of resource; see those that there are with: groundplane get \
+                       resourceregistrations";
             errors.push(FieldError::invalid(&at.field("resourceType"), &json!(resource_type), why));
         }
     }

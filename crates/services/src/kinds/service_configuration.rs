@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm::condition::Condition;
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, Metadata, Planes, Reference, Resource};
 use schemars::JsonSchema;
@@ -19,6 +20,17 @@ pub struct ServiceConfiguration {
     pub metadata: Metadata,
     /// Specification of the configuration. Set by the operators of the platform.
     pub spec: ServiceConfigurationSpec,
+    /// Observed state of the configuration. Set by the service controllers; read-only for users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ServiceConfigurationStatus>,
+}
+
+/// Observed state of the configuration of a service.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ServiceConfigurationStatus {
+    /// `QuotaRegistered` is `True` while everything that `spec.quota` declares is registered. Its message names what is not.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
 }
 
 /// Specification of the configuration of a service.
@@ -85,15 +97,16 @@ pub struct Billing {
     pub consumer_metrics: Vec<String>,
 }
 
-/// Quota of a service.
+/// Quota of a service. While the configuration is published or deprecated, the server keeps a ResourceRegistration for each
+/// metric in it, a ClaimCreationPolicy for each rule and GrantCreationPolicies for the default limits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceQuota {
-    /// What the kinds of the service cost.
+    /// What the kinds of the service cost. One rule for each kind.
     #[serde(default)]
     #[schemars(length(max = 100))]
     pub metric_rules: Vec<MetricRule>,
-    /// Limits of the metrics, with what a new consumer gets.
+    /// Limits of the metrics, with what a new consumer gets. One for each metric.
     #[serde(default)]
     #[schemars(length(max = 100))]
     pub limits: Vec<QuotaLimit>,
@@ -108,6 +121,20 @@ pub struct MetricRule {
     /// How much of each metric an object takes, by the name of the metric. Each must be declared in `metrics`.
     #[schemars(length(min = 1, max = 20))]
     pub metric_costs: BTreeMap<String, u64>,
+    /// What happens to a new object if there is no room: with `Refuse`, it is not created (403); with `Wait`, it is created and
+    /// its claim waits. Defaults to `Refuse`.
+    #[serde(default)]
+    pub when_exceeded: WhenExceeded,
+}
+
+/// What happens if there is no room for an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub enum WhenExceeded {
+    /// The object is not created.
+    #[default]
+    Refuse,
+    /// The claim of the object waits.
+    Wait,
 }
 
 /// A kind by its group and name.
@@ -132,7 +159,7 @@ pub struct QuotaLimit {
     /// The limited metric. It must be declared in `metrics`.
     #[schemars(length(min = 1, max = 253))]
     pub metric: String,
-    /// Whom the limit holds for: each Project or each Organization.
+    /// Whom the limit holds for: each Project or each Organization. Immutable.
     pub consumer_type: KindSelector,
     /// Unit of the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,13 +179,16 @@ impl Resource for ServiceConfiguration {
     fn declare() -> Declaration<ServiceConfiguration> {
         Declaration::cluster()
             .planes(Planes::Root)
+            .status()
             .refers(Reference::to::<Service>("spec.serviceRef.name").immutable())
             .selects(&["spec.serviceRef.name"])
             .prints("Service", "string", ".spec.serviceRef.name")
             .prints("Phase", "string", ".spec.phase")
             .prints("Classes", "string", ".spec.locations.supportedClasses")
+            .prints_wide("Quota", "string", r#".status.conditions[?(@.type=="QuotaRegistered")].status"#)
             .prints_age()
             .validate(names_declared_metrics)
+            .validate(limits_each_metric_once)
             .validate(goes_forward)
     }
 }
@@ -166,6 +196,35 @@ impl Resource for ServiceConfiguration {
 fn goes_forward(change: &Change<ServiceConfiguration>) -> Vec<FieldError> {
     let (Some(before), Some(after)) = (change.before(), change.after()) else { return Vec::new() };
     phase_goes_forward(before.spec.phase, after.spec.phase)
+}
+
+/// A metric has one limit, and a kind one rule. Whom a limit holds for stays.
+fn limits_each_metric_once(change: &Change<ServiceConfiguration>) -> Vec<FieldError> {
+    let quota = |configuration: &ServiceConfiguration| configuration.spec.quota.clone().unwrap_or_default();
+    let Some(new) = change.after().map(quota) else { return Vec::new() };
+    let old = change.before().map(quota).unwrap_or_default();
+    let spec = Path::of("spec");
+    let at = spec.field("quota");
+    let (rules, limits) = (at.field("metricRules"), at.field("limits"));
+    let mut errors = Vec::new();
+    for (index, rule) in new.metric_rules.iter().enumerate() {
+        if new.metric_rules[..index].iter().any(|other| other.selector == rule.selector) {
+            errors.push(FieldError::duplicate(&rules.index(index).field("selector"), &json!(rule.selector)));
+        }
+    }
+    for (index, limit) in new.limits.iter().enumerate() {
+        let limit_at = limits.index(index);
+        if new.limits[..index].iter().any(|other| other.metric == limit.metric) {
+            errors.push(FieldError::duplicate(&limit_at.field("metric"), &json!(limit.metric)));
+        }
+        let before = old.limits.iter().find(|before| before.metric == limit.metric);
+        if before.is_some_and(|before| before.consumer_type != limit.consumer_type) {
+            let why = "whom the limit of a metric holds for can't change";
+            let field = limit_at.field("consumerType");
+            errors.push(FieldError::invalid(&field, &json!(limit.consumer_type), why));
+        }
+    }
+    errors
 }
 
 /// Whatever names a metric names a declared one.

@@ -42,7 +42,22 @@ impl Row {
 /// What an object and a record take beside the bytes they hold.
 const HEADS: usize = 512;
 
+/// Rows that room is kept for between groups.
+const KEPT_ROOM: usize = 4_096;
+
 impl Batch {
+    /// A batch in the room of an earlier one: growing it anew each time costs more than filling it.
+    pub fn in_place_of(rows: Vec<Row>) -> Batch {
+        Batch { rows, ..Batch::default() }
+    }
+
+    /// The room of its rows, for the next one.
+    pub fn into_room(mut self) -> Vec<Row> {
+        self.rows.clear();
+        self.rows.shrink_to(KEPT_ROOM);
+        self.rows
+    }
+
     pub fn push(&mut self, row: Row) {
         self.weight += row.weight();
         self.rows.push(row);

@@ -21,7 +21,7 @@ use crate::memory::Published;
 use crate::memory::recent::{Commit, Event, Recent};
 use crate::memory::state::{State, Terms};
 use crate::snapshot::Snapshot;
-use crate::transaction::{Committed, Fence, Guard, Transaction};
+use crate::transaction::{Committed, Fence, Guard, Transaction, Write};
 use crate::version::{Revision, Version};
 
 /// Something for the committer to do.
@@ -83,6 +83,8 @@ pub(crate) struct Committer {
     pub touched: Touched,
     pub leases: Leases,
     pub ticks: Ticks,
+    /// Room for the rows of a group, kept from the last one.
+    pub rows: Vec<Row>,
 }
 
 impl Committer {
@@ -98,7 +100,7 @@ impl Committer {
     /// Does one group of jobs, `first` and those that `more` has now; `false` when it is time to stop.
     pub fn group(&mut self, first: Job, mut more: impl FnMut() -> Option<Job>) -> bool {
         let healed = self.heal();
-        let mut batch = Batch::default();
+        let mut batch = Batch::in_place_of(std::mem::take(&mut self.rows));
         let mut answers: Vec<Answer> = Vec::new();
         let mut next = Some(first);
         let mut go_on = true;
@@ -122,6 +124,7 @@ impl Committer {
         for answer in answers {
             answer(outcome.clone());
         }
+        self.rows = batch.into_room();
         go_on
     }
 
@@ -221,8 +224,13 @@ impl Committer {
             self.check(guard)?;
         }
         let time = self.ticks.next(self.shared.settings.environment.clock.now());
-        let mut drafts = Vec::with_capacity(transaction.writes.len());
-        for write in transaction.writes {
+        let mut writes = transaction.writes;
+        let written = writes.len();
+        for amendment in &transaction.amendments {
+            writes.push(Write::Put(amendment.of(self.state.objects.get(&amendment.key))?));
+        }
+        let mut drafts = Vec::with_capacity(writes.len());
+        for write in writes {
             let before = self.state.objects.get(write.key()).cloned();
             let draft = Draft::of(write, before.as_ref(), &transaction.author, time)?;
             drafts.push(draft.ok_or(before));
@@ -235,12 +243,12 @@ impl Committer {
         let revision = self.state.revision.next();
         let mut entries = Vec::with_capacity(drafts.len());
         let mut events = Vec::with_capacity(drafts.len());
-        for draft in drafts {
+        for (place, draft) in drafts.into_iter().enumerate() {
             match draft {
                 Err(unchanged) => entries.push(unchanged),
                 Ok(draft) => {
                     let version = Version::of(revision, events.len() as u16);
-                    let event = self.apply(draft, version, batch);
+                    let event = self.apply(draft, version, place >= written, batch);
                     entries.push(Some(event.shown().clone()));
                     events.push(Arc::new(event));
                 }
@@ -251,11 +259,15 @@ impl Committer {
         Ok(Committed { revision, entries })
     }
 
-    fn apply(&mut self, draft: Draft, version: Version, batch: &mut Batch) -> Event {
+    fn apply(&mut self, draft: Draft, version: Version, is_amendment: bool, batch: &mut Batch) -> Event {
         let entry = draft.entry(version);
         let Draft { key, place, before, after, mut record } = draft;
         let was = self.state.objects.get(&key).cloned();
-        let terms = Terms::of(&self.shared.memory.indexer, &key, was.as_deref(), entry.as_deref());
+        let indexer = &self.shared.memory.indexer;
+        let terms = match is_amendment {
+            true => Terms::kept(indexer, &key, was.as_deref(), entry.as_deref()),
+            false => Terms::of(indexer, &key, was.as_deref(), entry.as_deref()),
+        };
         for bucket in terms.buckets() {
             self.touched.touch(bucket.clone(), version.revision());
         }

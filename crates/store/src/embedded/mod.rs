@@ -125,6 +125,7 @@ impl Embedded {
             history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
             environment: settings.environment.clone(),
             maintenance: tokio::sync::Mutex::new(()),
+            has_one_committer: true,
             contention: Contention::default(),
         };
         let committer = std::sync::Mutex::new(Some(thread));

@@ -77,6 +77,7 @@ pub(crate) fn open(
         state: loaded.state,
         recent: loaded.recent,
         leases,
+        rows: Vec::new(),
         shared: Arc::new(Shared { memory, disk, settings, stopped: AtomicBool::new(false) }),
     })
 }

@@ -155,6 +155,7 @@ impl Etcd {
             history_bytes: AtomicU64::new(options.housekeeping.history_bytes),
             environment: Environment::default(),
             maintenance: tokio::sync::Mutex::new(()),
+            has_one_committer: false,
             contention: Contention::default(),
         };
         let store = Arc::new(Etcd {

@@ -53,6 +53,17 @@ impl Terms {
         }
     }
 
+    /// Those of a change that leaves them as they are: one of both objects is read.
+    pub fn kept(indexer: &Indexer, key: &Key, before: Option<&Entry>, after: Option<&Entry>) -> Terms {
+        let after = Terms::of(indexer, key, None, after).after;
+        debug_assert_eq!(
+            Terms::of(indexer, key, before, None).before,
+            after,
+            "{key} is found by what is amended"
+        );
+        Terms { before: after.clone(), after }
+    }
+
     /// The buckets that a write touches.
     pub fn buckets(&self) -> impl Iterator<Item = &Bytes> {
         self.before.iter().chain(&self.after).filter(|term| term.bucket).map(|term| &term.bytes)

@@ -85,6 +85,7 @@ impl Simulated {
             history_bytes: AtomicU64::new(shared.settings.housekeeping.history_bytes),
             environment: shared.settings.environment.clone(),
             maintenance: tokio::sync::Mutex::new(()),
+            has_one_committer: false,
             contention: Contention::default(),
         };
         Arc::new(Simulated { parts, engine: engine.clone(), server, jobs })

@@ -5,12 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use store::{Error, Event, Refused, Store, Version};
+use store::{Entry, Error, Event, Put, Refused, Store, Version};
 
 use super::fixture::{Ground, quiet};
 use super::words::*;
 
-on_every_engine!(of_64_writers_of_one_counter_none_is_lost, no_two_ever_overlap,);
+on_every_engine!(
+    of_64_writers_of_one_counter_none_is_lost,
+    amendments_of_one_counter_add_up_and_stay_within_a_limit,
+    what_is_amended_is_seen_by_the_transaction_itself,
+    no_two_ever_overlap,
+);
 
 /// Decides and commits until the store is not contended any more. How often it was decided.
 async fn increment(store: &Arc<dyn Store>) -> usize {
@@ -61,6 +66,84 @@ async fn of_64_writers_of_one_counter_none_is_lost<G: Ground>() {
     }
     assert_eq!(changes(&ground.store(), "counter").await.len(), all);
 }
+
+/// Adds one to the counter as it is at the commit, if that is within the limit.
+fn one_more(entry: &Entry) -> Option<Put> {
+    let count = text(entry).parse::<usize>().unwrap();
+    (count < LIMIT).then(|| put("counter", (count + 1).to_string()))
+}
+
+async fn take(store: &Arc<dyn Store>, name: String) -> bool {
+    loop {
+        let name = name.clone();
+        let taken = store.transact(alice(), move |view| {
+            let is_full = |entry: Arc<Entry>| one_more(&entry).is_none();
+            if view.peek(&key("counter")).is_none_or(is_full) && view.get(&key("counter")).is_none_or(is_full)
+            {
+                return Err("full");
+            }
+            view.put(put(&name, "taken"));
+            if view.amend(&key("counter"), one_more) { Ok(()) } else { Err("full") }
+        });
+        match taken.await {
+            Ok(_) => return true,
+            Err(Refused::Decision("full")) => return false,
+            Err(Refused::Store(Error::Contended { .. })) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn amendments_of_one_counter_add_up_and_stay_within_a_limit<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let mut servers = vec![ground.store()];
+    servers.extend(ground.second_server(quiet()).await);
+    write(&servers[0], "counter", "0").await;
+    let writers = (0..64).map(|number| {
+        let store = servers[number % servers.len()].clone();
+        tokio::spawn(async move {
+            let mut taken = 0;
+            for turn in 0..EACH {
+                taken += usize::from(take(&store, format!("taken/{number}-{turn}")).await);
+            }
+            taken
+        })
+    });
+    let mut taken = 0;
+    for writer in writers.collect::<Vec<_>>() {
+        taken += writer.await.unwrap();
+    }
+    let now = servers[0].current().await.unwrap();
+    assert_eq!((taken, read(&now, "counter")), (LIMIT, Some(LIMIT.to_string())));
+    assert_eq!(now.list(b"taken/").count(), LIMIT);
+    assert_eq!(changes(&servers[0], "counter").await.len(), LIMIT + 1, "each has its record");
+    verified(&servers[0]).await;
+}
+
+async fn what_is_amended_is_seen_by_the_transaction_itself<G: Ground>() {
+    let ground = G::open(quiet()).await;
+    let store = ground.store();
+    write(&store, "counter", "0").await;
+    let step = store.transact(alice(), |view| {
+        let count = |entry: Option<Arc<Entry>>| text(&entry.unwrap());
+        assert!(view.amend(&key("counter"), one_more) && view.amend(&key("counter"), one_more));
+        assert_eq!(count(view.peek(&key("counter"))), "2");
+        let undone = view.attempt(|view| {
+            assert!(view.amend(&key("counter"), one_more));
+            assert_eq!(count(view.get(&key("counter"))), "3");
+            Err::<(), ()>(())
+        });
+        assert!(undone.is_err());
+        assert_eq!(count(view.get(&key("counter"))), "2");
+        assert!(!view.amend(&key("nobody"), one_more), "what is not there can't be amended");
+        Ok::<_, ()>(())
+    });
+    step.await.unwrap();
+    assert_eq!(read(&store.current().await.unwrap(), "counter"), Some("2".to_owned()));
+}
+
+/// What the amended counter may say at most.
+const LIMIT: usize = 100;
 
 /// Times that each of the 64 writers adds one.
 const EACH: usize = 4;

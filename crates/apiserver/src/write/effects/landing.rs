@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use krm::Object;
-use krm::kind::{Addition, Address, Effect, EffectPlane, EffectWrite, Refusal, Sum, split_api_version};
+use krm::kind::{
+    Addition, Address, Amendment, Effect, EffectPlane, EffectWrite, Refusal, Sum, split_api_version,
+};
 use krm::status::Status;
-use store::View;
+use store::{Put, View};
 
 use super::{DEEPEST, Landing, options};
 use crate::call::Call;
+use crate::encode;
 use crate::identity::{AUTHENTICATED, Identity, MASTERS};
 use crate::plane::Plane;
 use crate::planes;
 use crate::secrets::tokens::Tokens;
 use crate::write::delete::{self, DeleteOptions};
-use crate::write::{admit, create, current, is_same, put, to_storage, uid_of, update};
+use crate::write::{admit, create, current, is_same, level, put, to_storage, uid_of, update};
 
 /// The reason of a refusal by the effects of an object that is itself written as an effect.
 const REFUSED: &str = "RefusedEffect";
@@ -52,6 +55,7 @@ fn target_of(
         EffectWrite::Status(at, _)
         | EffectWrite::Labels(at, _)
         | EffectWrite::Count(at, _)
+        | EffectWrite::Amend(at, _)
         | EffectWrite::Delete(at) => at.clone(),
         EffectWrite::Create(object) => {
             let (group, _) = split_api_version(object.api_version());
@@ -118,6 +122,7 @@ fn write_one(of: &Call, view: &mut View, manager: &str, write: EffectWrite) -> R
         EffectWrite::Count(_, addition) => {
             change(of, view, manager, Part::Counter, |object| count(of, object, &addition))
         }
+        EffectWrite::Amend(_, amendment) => amend(of, view, amendment),
         EffectWrite::Create(object) => make(of, view, manager, object),
         EffectWrite::Delete(_) => match delete::decide(of, view, &DeleteOptions::default()) {
             Err(status) if status.code == 404 => Ok(()),
@@ -173,6 +178,21 @@ pub fn change(
     }
     new.set_meta("resourceVersion", Some(old.resource_version().into()));
     put(of, view, &to_storage(of, new)?, "update", part == Part::Status)
+}
+
+/// Has the status of an object changed at the commit.
+fn amend(of: &Call, view: &mut View, amendment: Amendment) -> Result<(), Status> {
+    let key = of.key()?;
+    let level = level(&of.kind, true);
+    let (kinds, at) = (of.api.kinds().clone(), key.clone());
+    let is_possible = view.amend(&key, move |entry| {
+        let mut object = kinds.in_storage_version(&at, encode::read(entry.bytes()).ok()?);
+        let is_changed = amendment.apply(&mut object);
+        let body = is_changed.then(|| encode::body(&object).ok()).flatten()?;
+        Some(Put::new(at.clone(), entry.uid(), body).verb("update").level(level))
+    });
+    let why = "it was changed at the same time; try again";
+    if is_possible { Ok(()) } else { Err(Status::conflict(&of.kind.resource(), &of.name, why)) }
 }
 
 /// Creates an object as anybody would, with effects of its own.
