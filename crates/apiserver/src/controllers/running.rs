@@ -1,6 +1,7 @@
 //! The controllers of this process: what they do, what is stuck, and how they are stopped.
 
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -12,8 +13,9 @@ use reconcile::queue::{Depth, Queue};
 use reconcile::stats::{Counts, Stats};
 use reconcile::writes::{WriteCounts, Writes};
 use store::Key;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::feed::Feed;
 use super::host::Waiting;
@@ -38,6 +40,7 @@ struct Shared {
     feed: Feed,
     gates: Gates,
     audit: OnceLock<ControllerAudit>,
+    threads: OnceLock<Handle>,
 }
 
 /// One controller, from its start to its end.
@@ -152,6 +155,23 @@ impl Controllers {
     /// Audits what they write from now on, except statuses and events.
     pub fn audit_to(&self, audit: ControllerAudit) {
         let _ = self.0.audit.set(audit);
+    }
+
+    /// Lets controllers work on the threads of this runtime from now on, apart from those that answer requests. Their leases
+    /// are still renewed where they are held.
+    pub fn work_on(&self, threads: Handle) {
+        let _ = self.0.threads.set(threads);
+    }
+
+    /// Does a controller's work on the threads that controllers have, or on those of the caller if they have none of their
+    /// own. When this is dropped, the work is cancelled.
+    pub async fn on_their_threads(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let Some(threads) = self.0.threads.get() else { return work.await };
+        match AbortOnDropHandle::new(threads.spawn(work)).await {
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // Cancelled: the threads are gone with the process.
+            _ => {}
+        }
     }
 
     /// Where their writes are audited.
