@@ -405,8 +405,13 @@ impl Pipeline {
         planes::furnish(&self.api, &known.plane).await?;
         let mut looked_again = false;
         for _ in 0..TRIES {
-            let catalog = self.api.kinds().of(&known.plane);
-            let found = resource::find(&catalog, target);
+            let mut catalog = self.api.kinds().of(&known.plane);
+            let mut found = resource::find(&catalog, target);
+            if known.is_in_all_planes() && !matches!(found, Ok(Some(_))) {
+                // What only projects have is asked for in the root too, where the right to all of them is granted.
+                catalog = self.api.kinds().of_projects();
+                found = resource::find(&catalog, target);
+            }
             if !matches!(found, Ok(Some(_))) && !looked_again {
                 // The watch that told somebody of a new kind may have been faster than this server's own, or another
                 // server's: it is missing only if it still is when all that was written is known here.
