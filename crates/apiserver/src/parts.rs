@@ -71,6 +71,7 @@ pub fn of(kind: &Kind, version: &Version) -> Vec<Part> {
     }
     if kind.group == crate::transaction::GROUP && kind.names.plural == "controllers" {
         parts.push(Part::new("operations", &["get"]));
+        parts.push(Part::new("lease", &["update"]));
     }
     parts
 }

@@ -47,12 +47,17 @@ pub async fn run(reconciler: Arc<dyn Reconciler>, api: Api, holder: Option<Strin
     let Some(holder) = holder else {
         return controllers.on_their_threads(work(reconciler, client, running, stop)).await;
     };
-    let name = format!("controller/{}", reconciler.name());
+    let name = lease_of(reconciler.name());
     let keeper = StoreLease { api, name: name.clone(), holder };
     lease::hold(&name, &keeper, Terms::default(), &stop, |fence, token| {
         controllers.on_their_threads(work(reconciler.clone(), client.fenced(fence), running.clone(), token))
     })
     .await;
+}
+
+/// The lease of a controller in the store, whether it runs in a server or beside it.
+pub fn lease_of(controller: &str) -> String {
+    format!("controller/{controller}")
 }
 
 /// Runs a reconciler with a lease that is held already, until the server stops or the store is closed.

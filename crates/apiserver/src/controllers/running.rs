@@ -1,12 +1,13 @@
 //! The controllers of this process: what they do, what is stuck, and how they are stopped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use krm::kind::Address;
+use krm::time::Moment;
 use reconcile::gate::Gates;
 use reconcile::metrics::{self, Sample};
 use reconcile::queue::{Depth, Queue};
@@ -41,6 +42,16 @@ struct Shared {
     gates: Gates,
     audit: OnceLock<ControllerAudit>,
     threads: OnceLock<Handle>,
+    beside: Mutex<BTreeMap<String, Beside>>,
+}
+
+/// A controller that runs beside the server, as it last said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// The process that holds its lease.
+    pub holder: String,
+    /// When it last took or renewed it.
+    pub renewed: Moment,
 }
 
 /// One controller, from its start to its end.
@@ -172,6 +183,20 @@ impl Controllers {
             // Cancelled: the threads are gone with the process.
             _ => {}
         }
+    }
+
+    /// Notes who runs a controller beside this server; `None` once nobody does.
+    pub fn runs_beside(&self, controller: &str, beside: Option<Beside>) {
+        let mut all = self.0.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        match beside {
+            Some(beside) => drop(all.insert(controller.to_owned(), beside)),
+            None => drop(all.remove(controller)),
+        }
+    }
+
+    /// Who has run controllers beside this server, by the name of the controller.
+    pub fn beside(&self) -> BTreeMap<String, Beside> {
+        self.0.beside.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Where their writes are audited.

@@ -66,14 +66,14 @@ async fn is_followed(server: &Server) {
         "spec": {"shelfRef": {"name": "s"}, "light": {"percent": 5}}});
     make(&client, LAMPS, &lamp).await;
     make(&client, CONFIG_MAPS, &config_map("hours", &[])).await;
-    for hours in [0, 3, 8] {
+    for (hours, text) in [(0, "0"), (3, "3"), (8, "8")] {
         if hours > 0 {
             let status = json!({"status": {"hours": hours}});
             assert_eq!(client.merge(&format!("{LAMPS}/l/status"), &status).await.unwrap().code, 200);
         }
         until("the hours are written down", || async {
             let map = found(&client, &format!("{CONFIG_MAPS}/hours")).await.unwrap();
-            map["data"]["hours"] == hours.to_string()
+            map["data"]["hours"] == text
         })
         .await;
     }
@@ -92,7 +92,7 @@ async fn a_status_that_a_plan_has_read_through_a_bucket_queues_it_beside_the_ser
     let stop = CancellationToken::new();
     let catalog = Arc::new(Catalog::new(vec![Lamp::kind()]));
     let informers = Informers::new(remote_client(&server.kubeconfig).await, catalog, stop.clone());
-    let host = Host::new(&informers, Arc::new(Hours), "beside").unwrap().with_lease_in("default");
+    let host = Host::new(&informers, Arc::new(Hours), "beside").unwrap();
     let _ended = stop.clone().drop_guard();
     tokio::spawn(async move { host.run(&stop).await });
     is_followed(&server).await;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rustix::process::setpriority_process;
+use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -13,7 +13,9 @@ use crate::failure::Failure;
 
 /// How far controllers give way to requests, on the scale of nice(1): they get about a tenth of a processor that a request
 /// wants too, and all of one that nobody wants.
-const NICENESS: i32 = 10;
+const FURTHER: i32 = 10;
+/// The end of that scale.
+const NICEST: i32 = 19;
 
 /// How long the end of the process waits for what can't be cancelled.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -56,7 +58,9 @@ impl Drop for Background {
 
 /// On Linux priority and processors are those of the thread, not of the process.
 fn give_way(processors: Option<&CpuSet>) {
-    if let Err(error) = setpriority_process(None, NICENESS) {
+    let given_way = getpriority_process(None)
+        .and_then(|niceness| setpriority_process(None, (niceness + FURTHER).min(NICEST)));
+    if let Err(error) = given_way {
         tracing::warn!(%error, "controllers have the same priority as requests");
     }
     if let Some(Err(error)) = processors.map(|processors| sched_setaffinity(None, processors)) {
