@@ -20,7 +20,7 @@ use crate::read::parsed::ParsedObjects;
 use crate::read::shown::Shown;
 use crate::rights::Rights;
 use crate::server_module::Plugins;
-use crate::write;
+use crate::write::{self, fence};
 
 /// The first pauses of the back-off are made for events in one process; a store is left alone for longer: 160 ms at first.
 const FIRST_PAUSE: u32 = 5;
@@ -254,8 +254,11 @@ impl Api {
 
 /// What a client is told when the store could not.
 pub fn store_failure(error: &store::Error) -> Status {
-    use store::Error;
+    use store::{Conflict, Error};
     match error {
+        Error::Conflict(conflict @ Conflict::LeaseLost(name)) => {
+            fence::not_held(name, &format!("{conflict}; nothing was written"))
+        }
         Error::Conflict(conflict) => Status::failure(409, "Conflict", conflict.to_string()),
         Error::Contended { .. } => Status::too_many_requests(error.to_string(), 1),
         Error::Gone { .. } => Status::expired(error.to_string()),

@@ -141,7 +141,8 @@ impl Authenticator {
         let mut reasons = Vec::new();
         match presented.peer {
             Peer::Known { identity, until } if *until > now => {
-                return Ok(with_authenticated(Identity::clone(identity)));
+                let identity = Identity { expires: Some(*until), ..Identity::clone(identity) };
+                return Ok(with_authenticated(identity));
             }
             Peer::Known { .. } => reasons.push("the client certificate has expired".to_owned()),
             Peer::Refused { reason } => reasons.push(reason.to_string()),

@@ -173,6 +173,11 @@ impl Kinds {
         self.projects.load().get(plane).unwrap_or(&self.project).clone()
     }
 
+    /// The kinds that every project has.
+    pub fn of_projects(&self) -> Arc<Catalog> {
+        self.project.clone()
+    }
+
     /// From now on objects of a kind that users defined are also found by its selectable fields. Whether that is new:
     /// then those that are there already have to be looked at again.
     pub fn select(&self, plane: &Plane, kind: &Kind) -> bool {

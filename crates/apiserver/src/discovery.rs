@@ -12,6 +12,7 @@ use crate::catalog::Catalog;
 use crate::parts;
 use crate::request::accept::{Accept, Media, asked_as};
 use crate::request::path::Route;
+use crate::route::Routes;
 
 /// The verbs of built-in kinds, as their documents list them.
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -30,16 +31,17 @@ const AGGREGATED: [&str; 3] = [
 /// Kubernetes does; of others, only to who reads them. What is not there is not there for any method.
 pub fn answer(
     catalog: &Catalog,
+    routes: &Routes,
     route: &Route,
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Answer, Status> {
     let (answer, group) = match route {
-        Route::CoreVersions => (core_versions(catalog, headers), ""),
-        Route::Groups => (groups(catalog, headers), ""),
+        Route::CoreVersions => (core_versions(catalog, routes, headers), ""),
+        Route::Groups => (groups(catalog, routes, headers), ""),
         Route::Group(name) => (group(catalog, name, headers), name.as_str()),
         Route::GroupVersion { group, version } => {
-            (resources(catalog, group, version, headers), group.as_str())
+            (resources(catalog, routes, (group, version), headers), group.as_str())
         }
         Route::Other(_) | Route::Resource(_) => return Ok(answer::page_not_found()),
     };
@@ -54,9 +56,9 @@ pub fn answer(
 }
 
 /// `/api`: the versions of the core group.
-fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+fn core_versions(catalog: &Catalog, routes: &Routes, headers: &HeaderMap) -> Result<Answer, Status> {
     if let Some(media) = wants_aggregated(headers)? {
-        return Ok(aggregated(catalog, |group| group.is_empty(), media, headers));
+        return Ok(aggregated(catalog, routes, |group| group.is_empty(), media, headers));
     }
     let document = json!({
         "kind": "APIVersions",
@@ -67,9 +69,9 @@ fn core_versions(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Statu
 }
 
 /// `/apis`: the groups.
-fn groups(catalog: &Catalog, headers: &HeaderMap) -> Result<Answer, Status> {
+fn groups(catalog: &Catalog, routes: &Routes, headers: &HeaderMap) -> Result<Answer, Status> {
     if let Some(media) = wants_aggregated(headers)? {
-        return Ok(aggregated(catalog, |group| !group.is_empty(), media, headers));
+        return Ok(aggregated(catalog, routes, |group| !group.is_empty(), media, headers));
     }
     let groups: Vec<Value> = group_names(catalog)
         .into_iter()
@@ -91,12 +93,18 @@ fn group(catalog: &Catalog, name: &str, headers: &HeaderMap) -> Result<Answer, S
 }
 
 /// `/apis/<group>/<version>`: the resources of one version.
-fn resources(catalog: &Catalog, group: &str, version: &str, headers: &HeaderMap) -> Result<Answer, Status> {
+fn resources(
+    catalog: &Catalog,
+    routes: &Routes,
+    (group, version): (&str, &str),
+    headers: &HeaderMap,
+) -> Result<Answer, Status> {
     let mut resources = Vec::new();
     for kind in catalog.group(group) {
         if let Some(version) = kind.served(version) {
             resources.push(resource(kind, version));
-            resources.extend(subresources(kind, version).into_iter().map(|sub| sub.in_list(kind, version)));
+            let parts = subresources(kind, version, routes);
+            resources.extend(parts.into_iter().map(|part| part.in_list(kind)));
         }
     }
     if resources.is_empty() {
@@ -186,8 +194,8 @@ fn storage_hash(group: &str, version: &str, kind: &str) -> String {
 }
 
 /// A part of a kind with a path of its own.
-struct Listed {
-    name: &'static str,
+struct Listed<'a> {
+    name: &'a str,
     verbs: &'static [&'static str],
     /// The kind that goes in and out there, where it is another.
     of: Option<(&'static str, &'static str, &'static str)>,
@@ -203,7 +211,7 @@ fn verbs_of_question(question: &Question) -> (&'static str, &'static [&'static s
     (question.name, if question.takes_body { &["create", "get"] } else { &["get"] })
 }
 
-fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
+fn subresources<'a>(kind: &'a Kind, version: &Version, routes: &'a Routes) -> Vec<Listed<'a>> {
     let parts = parts::of(kind, version).into_iter().filter(|part| part.is_listed);
     let parts = parts.map(|part| Listed { name: part.name, verbs: part.verbs, of: part.listed_kind() });
     let questions = kind.questions.iter().map(|question| {
@@ -211,11 +219,13 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Listed> {
         let (name, verbs) = verbs_of_question(question);
         Listed { name, verbs, of }
     });
-    parts.chain(questions).collect()
+    let claimed = routes.subresources_of(&kind.group, &kind.names.plural);
+    let claimed = claimed.into_iter().map(|(name, verbs)| Listed { name, verbs, of: None });
+    parts.chain(questions).chain(claimed).collect()
 }
 
-impl Listed {
-    fn in_list(&self, kind: &Kind, _: &Version) -> Value {
+impl Listed<'_> {
+    fn in_list(&self, kind: &Kind) -> Value {
         let mut part = json!({
             "name": format!("{}/{}", kind.names.plural, self.name),
             "singularName": "",
@@ -239,7 +249,13 @@ fn wants_aggregated(headers: &HeaderMap) -> Result<Option<Media>, Status> {
     }
 }
 
-fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, media: Media, headers: &HeaderMap) -> Answer {
+fn aggregated(
+    catalog: &Catalog,
+    routes: &Routes,
+    wanted: impl Fn(&str) -> bool,
+    media: Media,
+    headers: &HeaderMap,
+) -> Answer {
     let groups: Vec<Value> = group_names(catalog)
         .into_iter()
         .filter(|name| wanted(name))
@@ -249,7 +265,7 @@ fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, media: Media, he
                 .map(|version| {
                     let resources = catalog.group(name);
                     let resources: Vec<Value> = resources
-                        .filter_map(|kind| Some(aggregated_resource(kind, kind.served(version)?)))
+                        .filter_map(|kind| Some(aggregated_resource(kind, kind.served(version)?, routes)))
                         .collect();
                     json!({ "version": version, "freshness": "Current", "resources": resources })
                 })
@@ -272,7 +288,7 @@ fn aggregated(catalog: &Catalog, wanted: impl Fn(&str) -> bool, media: Media, he
     tagged(headers, content_type, bytes)
 }
 
-fn aggregated_resource(kind: &Kind, version: &Version) -> Value {
+fn aggregated_resource(kind: &Kind, version: &Version, routes: &Routes) -> Value {
     let own = |kind: &Kind| match kind.strategic {
         // Built-in kinds leave group and version to where they are listed.
         true => json!({ "group": "", "version": "", "kind": kind.names.kind }),
@@ -291,7 +307,7 @@ fn aggregated_resource(kind: &Kind, version: &Version) -> Value {
     if !kind.names.categories.is_empty() {
         resource["categories"] = kind.names.categories.clone().into();
     }
-    let parts: Vec<Value> = subresources(kind, version)
+    let parts: Vec<Value> = subresources(kind, version, routes)
         .iter()
         .map(|part| {
             let of = part.of.map(|(group, version, kind)| json!({ "group": group, "version": version, "kind": kind }));

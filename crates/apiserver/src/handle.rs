@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod beyond;
 pub mod body;
+pub(crate) mod controller_lease;
 pub mod controllers;
 mod credentials;
 pub mod feature_gates;

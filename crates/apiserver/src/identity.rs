@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The user name of unauthenticated requests.
 pub const ANONYMOUS: &str = "system:anonymous";
@@ -26,6 +27,8 @@ pub struct Identity {
     /// The role of a controller of this server, compiled in. It holds in every plane, and nothing else is granted to its
     /// holder. Authentication never sets it, so that no request can have it.
     pub compiled_role: Option<Arc<[reconcile::role::Rule]>>,
+    /// When the certificate or token that proved it is no longer accepted. What goes on then is ended.
+    pub expires: Option<SystemTime>,
 }
 
 impl Identity {

@@ -71,6 +71,7 @@ pub fn of(kind: &Kind, version: &Version) -> Vec<Part> {
     }
     if kind.group == crate::transaction::GROUP && kind.names.plural == "controllers" {
         parts.push(Part::new("operations", &["get"]));
+        // Its lease is in no list: roles for all of a group must not grant to take it.
     }
     parts
 }

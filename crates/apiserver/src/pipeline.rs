@@ -1,5 +1,6 @@
 //! The request pipeline: authenticate, authorize, route, handle, audit.
 
+mod counted;
 pub(crate) mod lasting;
 mod noted;
 mod request_context;
@@ -213,12 +214,11 @@ impl Pipeline {
             let lasting = self.lasting(ticket, noted, is_long_running);
             return self.stream(&known, body, upgrade, lasting).await;
         }
-        let _ticket = ticket;
         let mut answer = self.dispatch(&known, body).await?;
         if let Some(record) = noted.record.as_mut().filter(|record| record.wants_response()) {
             answer = answer::kept(answer, |bytes| record.responded(bytes)).await;
         }
-        let answer = answer::gzip::compress(answer, &known.headers);
+        let answer = counted::until_sent(answer::gzip::compress(answer, &known.headers), ticket);
         Ok(if is_head { without_body(answer) } else { answer })
     }
 
@@ -240,14 +240,19 @@ impl Pipeline {
         lasting.started(answer.status().as_u16()).await;
         let upgrade = answer.extensions_mut().remove::<Upgrade>();
         if let Some((upgrade, connection)) = upgrade.zip(connection) {
+            let expires = known.who.expires;
             tokio::spawn(async move {
                 let _lasting = lasting;
-                upgrade.serve(connection).await;
+                tokio::select! {
+                    biased;
+                    () = revocation::expiry(expires) => {}
+                    () = upgrade.serve(connection) => {}
+                }
             });
             return Ok(answer);
         }
         let is_head = known.method == Method::HEAD;
-        let answer = lasting.held_by(answer);
+        let answer = lasting.held_by(answer, known.who.expires);
         Ok(if is_head { without_body(answer) } else { answer })
     }
 
@@ -262,7 +267,9 @@ impl Pipeline {
             if let Some(record) = &mut noted.record {
                 record.impersonating(&acted);
             }
-            known.really = Some(std::mem::replace(&mut known.who, acted.identity));
+            // Whoever acts as somebody else does so for as long as their own credentials last.
+            let acted = Identity { expires: known.who.expires, ..acted.identity };
+            known.really = Some(std::mem::replace(&mut known.who, acted));
             self.is_somebody(&known.plane, &known.who, noted)?;
         }
         planes::put_in_context(self.api.kinds(), &known.plane, &mut known.who);
@@ -380,7 +387,7 @@ impl Pipeline {
         match &known.route {
             Route::Other(_) => self.other.answer(self, known, body).await,
             Route::Resource(target) => self.resource(known, target, body).await,
-            route => discovery::answer(&catalog, route, &known.method, &known.headers),
+            route => discovery::answer(&catalog, &self.routes, route, &known.method, &known.headers),
         }
     }
 
@@ -401,8 +408,13 @@ impl Pipeline {
         planes::furnish(&self.api, &known.plane).await?;
         let mut looked_again = false;
         for _ in 0..TRIES {
-            let catalog = self.api.kinds().of(&known.plane);
-            let found = resource::find(&catalog, target);
+            let mut catalog = self.api.kinds().of(&known.plane);
+            let mut found = resource::find(&catalog, target);
+            if known.is_in_all_planes() && !matches!(found, Ok(Some(_))) {
+                // What only projects have is asked for in the root too, where the right to all of them is granted.
+                catalog = self.api.kinds().of_projects();
+                found = resource::find(&catalog, target);
+            }
             if !matches!(found, Ok(Some(_))) && !looked_again {
                 // The watch that told somebody of a new kind may have been faster than this server's own, or another
                 // server's: it is missing only if it still is when all that was written is known here.

@@ -41,6 +41,11 @@ pub trait Route: Send + Sync {
     /// as `<plural>/<subresource>` of their object.
     fn access(&self, head: &Parts) -> Result<Access, Status>;
 
+    /// The verbs of a subresource that it answers for, as discovery lists them.
+    fn subresource_verbs(&self, _subresource: &str) -> &'static [&'static str] {
+        &["create", "get"]
+    }
+
     /// How much of a request is read, and how long it may take.
     fn rules(&self, _head: &Parts) -> Rules {
         Rules::default()

@@ -197,6 +197,7 @@ async fn shown(call: &Call, key: &Key, entry: &Entry) -> Result<Bytes, Status> {
 
 fn commit_failure(call: &Call, error: &store::Error) -> Status {
     match error {
+        store::Error::Conflict(store::Conflict::LeaseLost(_)) => store_failure(error),
         store::Error::Conflict(_) | store::Error::Contended { .. } => {
             let mut status = Status::conflict(&call.kind.resource(), &call.name, error);
             if let Some(details) = &mut status.details {

@@ -35,7 +35,16 @@ pub struct Lease {
 
 /// Proof that a lease was taken: it holds until somebody takes the lease again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fence {
+pub struct Fence(Proof);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Proof {
+    Object(HeldObject),
+    Controller { name: String, number: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HeldObject {
     project: Option<String>,
     namespace: String,
     name: String,
@@ -45,9 +54,37 @@ pub struct Fence {
 }
 
 impl Fence {
+    /// That the lease of a controller was taken, with the number that this taking has.
+    pub(crate) fn of_controller(name: &str, number: &str) -> Fence {
+        Fence(Proof::Controller { name: name.to_owned(), number: number.to_owned() })
+    }
+
     /// As the header of a write.
     pub(crate) fn header(&self) -> String {
-        let Fence { namespace, name, uid, transitions, .. } = self;
+        match &self.0 {
+            Proof::Object(held) => held.header(),
+            Proof::Controller { name, number } => {
+                format!("controllers.groundplane.dev/{name}; number={number}")
+            }
+        }
+    }
+
+    /// The number of a controller's lease.
+    pub(crate) fn number(&self) -> Option<&str> {
+        match &self.0 {
+            Proof::Controller { number, .. } => Some(number),
+            Proof::Object(_) => None,
+        }
+    }
+
+    fn is_held_in(&self, lease: &Object) -> bool {
+        matches!(&self.0, Proof::Object(held) if held.is_held_in(lease))
+    }
+}
+
+impl HeldObject {
+    fn header(&self) -> String {
+        let HeldObject { namespace, name, uid, transitions, .. } = self;
         let holder = in_header(&self.holder).replace(';', "%3B");
         let mut header = format!("{namespace}/{name}; uid={uid}; transitions={transitions}; holder={holder}");
         if let Some(project) = &self.project {
@@ -133,14 +170,14 @@ impl Lease {
 
     fn taken(&self, written: Result<Object>) -> Result<Acquired<Fence>> {
         match written {
-            Ok(lease) => Ok(Acquired::Taken(Fence {
+            Ok(lease) => Ok(Acquired::Taken(Fence(Proof::Object(HeldObject {
                 project: self.project.clone(),
                 namespace: self.namespace.clone(),
                 name: self.name.clone(),
                 uid: lease.uid().to_owned(),
                 holder: self.identity.clone(),
                 transitions: transitions(&lease),
-            })),
+            })))),
             // Somebody else was faster.
             Err(error) if error.code() == 409 => Ok(Acquired::HeldElsewhere(Duration::from_secs(1))),
             Err(error) => Err(error),

@@ -4,6 +4,7 @@
 
 mod collection;
 mod connect;
+mod controller_lease;
 mod error;
 pub mod kubeconfig;
 pub mod lease;
@@ -21,6 +22,7 @@ mod transactions;
 mod watch;
 
 pub use collection::{Collection, DeleteOptions, Patch, Propagation};
+pub use controller_lease::ControllerLease;
 pub use error::{Error, Refusal, Result, UNKNOWN_PATH};
 pub use kubeconfig::{Access, Kubeconfig, Overrides};
 pub use lease::{Fence, Lease};

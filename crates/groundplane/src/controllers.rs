@@ -1,5 +1,6 @@
 //! `groundplane controllers`: the list of controllers, running some of them beside the server, and the role that takes.
 
+mod in_projects;
 mod listen;
 mod run;
 
@@ -39,10 +40,10 @@ enum Action {
 
 /// Print the role that a controller needs to run beside the server.
 ///
-/// The manifests hold the permissions that the controller declares and no others: a ClusterRole for what it reads and writes, its Lease with a Role for it, bindings, and a service account of the namespace kube-system unless you name a user.
+/// The manifests hold the permissions that the controller declares and no others: a ClusterRole for what it reads and writes and for its lease, its binding, and a service account of the namespace kube-system unless you name a user. For a controller whose objects are in projects, name a user of IAM: the manifests then also hold a Role and a PolicyBinding on all projects.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  groundplane controllers role inventory-controller | groundplane apply -f -\n  groundplane controllers role inventory-controller --user site-a-controllers"
+    after_help = "Examples:\n  groundplane controllers role inventory-controller | groundplane apply -f -\n  groundplane controllers role inventory-controller --user site-a-controllers\n  groundplane controllers role network-controller --user networks"
 )]
 pub struct RoleArguments {
     /// Name of the controller.
@@ -112,7 +113,19 @@ pub fn role(arguments: &RoleArguments) -> Result<(), Failure> {
             Some(user) => Principal::User(user.clone()),
             None => Principal::ServiceAccount(reconciler.name().to_owned()),
         };
-        for object in role::manifest(&*reconciler, &catalog, &principal, &further) {
+        let mut objects = role::manifest(&*reconciler, &catalog, &principal, &further);
+        if role::is_for_projects(&*reconciler) {
+            let user = arguments.user.as_ref().ok_or_else(|| {
+                let why = format!(
+                    "{} has objects in projects, where a service account of the root is nobody; name a user of IAM \
+                     with --user",
+                    reconciler.name()
+                );
+                Failure::new("controllers role", why)
+            })?;
+            objects.extend(in_projects::manifest(&*reconciler, user));
+        }
+        for object in objects {
             text += &format!("---\n{}", krm::encode::to_yaml(&object));
         }
     }

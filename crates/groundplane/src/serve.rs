@@ -1,17 +1,18 @@
 //! `groundplane serve`: the control plane.
 
 mod announce;
+mod background;
 mod bootstrap;
 mod controllers;
 pub mod data;
 mod demo_folder;
 mod listen;
-mod local;
+pub mod local;
 mod nodes;
 pub mod open;
 mod supervisor;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,11 +33,13 @@ use apiserver::route::Routes;
 use apiserver::server_module::Environment;
 use apiserver::tls::ServerTls;
 use apiserver::{accounts, own_service, server};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::demo::load as demo;
 use crate::failure::Failure;
 use crate::{log, modules};
+use background::Background;
 use demo_folder::DataFolder;
 use listen::Listen;
 
@@ -173,13 +176,15 @@ fn run_logged(arguments: Arguments) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new("starting", error))?;
-    runtime.block_on(serve(arguments, data.path()))?;
+    let background = Background::start()?;
+    runtime.block_on(serve(arguments, data.path(), background.handle()))?;
     // Nothing of it runs any more when its folder goes.
+    drop(background);
     drop(runtime);
     data.close(format)
 }
 
-async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Failure> {
+async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Result<(), Failure> {
     data::refuse_unfinished_restore(folder)?;
     let gates = modules::feature_gates().set(&arguments.feature_gates.join(","));
     let gates = gates.map_err(|error| Failure::new("reading --feature-gates", error))?;
@@ -280,7 +285,8 @@ async fn serve(arguments: Arguments, folder: &std::path::Path) -> Result<(), Fai
         routes,
     });
     let mut chosen = modules::controllers(api.kinds(), &parts, &gates, credentials.ca_pem());
-    chosen.extend(arguments.local.agent());
+    chosen.extend(arguments.local.agent(folder).await?);
+    api.controllers().work_on(background);
     controllers::start(&api, chosen, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
     let nodes = node_listener.map(|nodes| nodes.serve(stopped.clone()));

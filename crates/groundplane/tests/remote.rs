@@ -11,11 +11,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use client::{Access, Client, Collection, ListOptions, Overrides, Patch, Request};
-use http::Method;
+use client::{Access, Client, Collection, ControllerLease, ListOptions, Overrides, Patch, Request};
 use krm::Object;
 use krm::kind::{Address, Planes, QueryContext};
 use reconcile::context::Context;
+use reconcile::lease::{Acquired, Keeper};
 use reconcile::module::Module;
 use reconcile::plan::Plan;
 use reconcile::reconciler::{Reconciler, Scope};
@@ -235,23 +235,17 @@ async fn a_fleet_comes_to_the_same_statuses_beside_the_server_whatever_is_cut() 
     assert!(!beside.said().contains("panicked"), "{}", beside.said());
 }
 
-struct Held {
-    holder: String,
-    transitions: i64,
+/// Who runs the controller beside the server, as the list of controllers says.
+async fn holder(client: &Client) -> String {
+    let list = client.value(&Request::get("/apis/groundplane.dev/v1alpha1/controllers")).await.unwrap();
+    let mut items = list["items"].as_array().unwrap().iter();
+    let own = items.find(|item| item["metadata"]["name"] == CONTROLLER);
+    let remote = own.map(|item| item["status"]["remote"].clone()).unwrap_or_default();
+    remote["holder"].as_str().filter(|_| remote["active"] == true).unwrap_or_default().to_owned()
 }
 
-async fn held(client: &Client) -> Held {
-    let leases = client.resource("coordination.k8s.io/v1", "leases").in_namespace("kube-system");
-    let lease = leases.get(CONTROLLER).await.unwrap();
-    let holder = lease.at("spec.holderIdentity").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Held { holder, transitions: lease.at("spec.leaseTransitions").and_then(Value::as_i64).unwrap_or(-1) }
-}
-
-async fn held_by(client: &Client, holder: &str) -> Held {
-    until(&format!("{holder} holds the lease"), async || {
-        Some(held(client).await).filter(|it| it.holder == holder)
-    })
-    .await
+async fn held_by(client: &Client, name: &str) {
+    until(&format!("{name} holds the lease"), async || (holder(client).await == name).then_some(())).await;
 }
 
 /// Makes a site and waits until the controller has looked at it.
@@ -278,8 +272,13 @@ async fn one_of_several_processes_works_and_another_takes_over() {
     let folder = TempDir::with_prefix("groundplane-remote-").unwrap();
     let server = server_without(folder.path(), &["--demo"]);
     let (client, at) = (client_of(&server).await, address(&server));
+    // Whoever held the lease before does not know yet that he no longer does.
+    let lease = ControllerLease::new(&client, CONTROLLER, "former");
+    let taken = lease.acquire(Duration::from_secs(5)).await.unwrap();
+    let Acquired::Taken(former) = taken else { panic!("{taken:?}") };
+    lease.release(&former).await;
     let mut first = Beside::start(&server, &at, folder.path(), "first", &["--metrics", "127.0.0.1:0"]);
-    let stale = held_by(&client, "first").await;
+    held_by(&client, "first").await;
     site_is_looked_after(&client, "made-with-first").await;
     let second = Beside::start(&server, &at, folder.path(), "second", &[]);
     let before = until("all is done", async || {
@@ -311,13 +310,10 @@ async fn one_of_several_processes_works_and_another_takes_over() {
         rewritten.map(|(name, _)| name).filter(|name| !name.contains("regions")).collect();
     assert!(rewritten.is_empty(), "{rewritten:?}");
 
-    // What the first one would still have sent is refused.
+    // What a former holder would still send is refused.
+    let maps = client.fenced(&former).resource("v1", "configmaps").in_namespace("default");
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}});
-    let body = json!({"apiVersion": "groundplane.dev/v1alpha1", "kind": "Transaction",
-        "spec": {"items": [{"operation": "create", "object": object}]}});
-    let fence = format!("kube-system/{CONTROLLER}; transitions={}; holder=first", stale.transitions);
-    let late = Request::new(Method::POST, "/apis/groundplane.dev/v1alpha1/transactions");
-    let refused = client.value(&late.json(&body).header("groundplane-fence", fence)).await.unwrap_err();
+    let refused = maps.create(&Object::from_value(object).unwrap()).await.unwrap_err();
     assert!(refused.is_fenced_off(), "{refused}");
 
     // Stopped: the lease is given back, and the next one need not wait for its end.
@@ -349,6 +345,77 @@ async fn metrics_of(process: &Beside) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer
+}
+
+/// The networks of projects, by a process with the rights that the command prints, and no others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_of_projects_works_in_each_with_the_role_that_is_printed() {
+    const NETWORKS: &str = "network-controller";
+    let folder = TempDir::with_prefix("groundplane-remote-").unwrap();
+    let tokens = folder.path().join("tokens.csv");
+    std::fs::write(&tokens, "networks-token,networks,,\n").unwrap();
+    let more = ["--controllers=all,-network-controller", "--token-auth-file", tokens.to_str().unwrap()];
+    let server = Server::fresh(GROUNDPLANE, &more).unwrap();
+    let (client, stop) = (client_of(&server).await, CancellationToken::new());
+    let user = json!({"apiVersion": "iam.miloapis.com/v1alpha1", "kind": "User", "metadata": {"name": "networks"},
+        "spec": {"email": "networks@example.com"}});
+    client.resource("iam.miloapis.com/v1alpha1", "users").create(&object(user)).await.unwrap();
+    // A service account of the root is nobody in a project: that is said, and what to do instead.
+    let refused = Command::new(GROUNDPLANE).args(["controllers", "role", NETWORKS]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("name a user of IAM with --user"),
+        "{refused:?}"
+    );
+    let words = ["controllers", "role", NETWORKS, "--user", "networks"];
+    let role = Command::new(GROUNDPLANE).args(words).output().unwrap();
+    let file = folder.path().join("role.yaml");
+    std::fs::write(&file, role.stdout).unwrap();
+    groundplane(&server, &["apply", "-f", file.to_str().unwrap()]);
+
+    let kubeconfig = folder.path().join("networks.kubeconfig");
+    let config = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
+         clusters:\n- name: c\n  cluster:\n    server: https://{}\n    certificate-authority: {}\n\
+         users:\n- name: u\n  user: {{token: networks-token}}\n\
+         contexts:\n- name: c\n  context: {{cluster: c, user: u}}\n",
+        address(&server),
+        server.data().join("ca.crt").display(),
+    );
+    std::fs::write(&kubeconfig, config).unwrap();
+    let overrides = Overrides { kubeconfig: Some(kubeconfig), ..Overrides::default() };
+    let remote = Client::new(Access::load(&overrides).await.unwrap()).unwrap();
+    let kinds = networking::Module.kinds();
+    let informers = Informers::new(remote, Arc::new(Catalog::new(kinds)), stop.clone());
+    let all = networking::Module.controllers();
+    let reconciler = all.into_iter().find(|reconciler| reconciler.name() == NETWORKS).unwrap();
+    let host = Host::new(&informers, reconciler, "beside").unwrap();
+    let (running, stopped) = (host.clone(), stop.clone());
+    let running = tokio::spawn(async move { running.run(&stopped).await });
+    let projects = client.resource("resourcemanager.miloapis.com/v1alpha1", "projects");
+    // The second project comes when the role has been bound for a while.
+    for name in ["web", "shop"] {
+        let project = json!({"apiVersion": "resourcemanager.miloapis.com/v1alpha1", "kind": "Project",
+            "metadata": {"name": name}, "spec": {}});
+        projects.create(&object(project)).await.unwrap();
+        let inside = client.in_plane(name);
+        let networks =
+            inside.resource("networking.datumapis.com/v1alpha", "networks").in_namespace("default");
+        let network = json!({"apiVersion": "networking.datumapis.com/v1alpha", "kind": "Network",
+            "metadata": {"name": "default"}, "spec": {"ipam": {"mode": "Auto"}}});
+        networks.create(&object(network)).await.unwrap();
+        until("the network has a status", async || {
+            let (failing, problems) = (host.progress().failing, informers.problems());
+            assert!(failing.is_empty() && problems.is_empty(), "{failing:?} {problems:?}");
+            networks.get("default").await.unwrap().at("status.conditions").cloned()
+        })
+        .await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
+fn object(value: Value) -> Object {
+    Object::from_value(value).unwrap()
 }
 
 fn map_at(name: &str) -> Address {

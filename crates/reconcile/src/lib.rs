@@ -4,6 +4,7 @@
 //! It knows neither HTTP nor store. A host (the API server, a remote process, a simulation) shows it changes, commits what
 //! plans write, and executes their actions; time is tokio's, so that it can be paused, and randomness comes from outside.
 
+pub mod actions;
 pub mod backoff;
 pub mod context;
 pub mod dependencies;

@@ -44,7 +44,13 @@ impl Catalog {
         here.resource(group, plural).or_else(in_root)
     }
 
-    /// The same by the name of the kind.
+    /// A linked resource that projects have.
+    pub(crate) fn in_projects(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
+        let kind = self.linked.get(&(group.to_owned(), plural.to_owned()));
+        kind.filter(|kind| kind.planes != Planes::Root).cloned()
+    }
+
+    /// A kind of a plane by its name.
     pub(crate) fn kind(&self, plane: &str, group: &str, kind: &str) -> Option<Arc<Kind>> {
         let here = self.of(plane);
         let in_root = || (!here.is_discovered()).then(|| self.of("").kind(group, kind))?;

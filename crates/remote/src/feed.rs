@@ -216,9 +216,10 @@ impl Informers {
         }
         shared.snapshot.set(place, &kind, before.as_ref(), after);
         shared.snapshot.sequence += 1;
-        let change = Change::new(place, &kind, before.as_ref(), after);
+        let sees_status = shared.members.iter().any(|member| member.wants_statuses());
+        let change = Change::new(place, &kind, (before.as_ref(), after), sees_status);
         let reads: Arc<[Read]> = change.reads.clone().into();
-        if !change.is_status_only || shared.members.iter().any(|member| member.wants_statuses()) {
+        if !change.is_status_only || sees_status {
             shared.recent.push(shared.snapshot.sequence, reads);
         }
         change.show(&self.0.catalog, shared);
@@ -310,7 +311,12 @@ struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn new(place: &'a Place, kind: &Kind, before: Option<&Object>, after: Option<&Object>) -> Change<'a> {
+    fn new(
+        place: &'a Place,
+        kind: &Kind,
+        (before, after): (Option<&Object>, Option<&Object>),
+        sees_status: bool,
+    ) -> Change<'a> {
         // Kinds that only discovery tells of count generations if their objects have one.
         let counts = |object: &Object| kind.generations && object.meta("generation").is_some();
         let is_status_only = match (before, after) {
@@ -320,7 +326,8 @@ impl<'a> Change<'a> {
         let target = place.target();
         let mut reads = Vec::new();
         read::touched_by_place(&target.plane, &target.at, &mut reads);
-        for object in [before, after].into_iter().flatten().filter(|_| !is_status_only) {
+        // Buckets and selectable fields may follow from the status.
+        for object in [before, after].into_iter().flatten().filter(|_| !is_status_only || sees_status) {
             read::touched_by_content(&target.plane, kind, object, &mut reads);
         }
         reads.sort_unstable();

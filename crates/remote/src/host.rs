@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use client::{Client, Fence, Lease, Request};
+use client::{ControllerLease, Fence};
 use reconcile::backoff::{Backoff, system_randomness};
 use reconcile::lease::{self, Terms};
 use reconcile::queue::Queue;
@@ -40,7 +40,6 @@ struct Inner {
     reconciler: Arc<dyn Reconciler>,
     running: Arc<Running>,
     identity: String,
-    namespace: String,
 }
 
 /// Why a reconciler can't run beside the server.
@@ -78,21 +77,8 @@ impl Host {
             informers: informers.clone(),
             running: Arc::new(Running::new(reconciler.name())),
             identity: identity.to_owned(),
-            namespace: role::NAMESPACE.to_owned(),
             reconciler,
         })))
-    }
-
-    /// The same with its lease in another namespace of the root than `kube-system`.
-    pub fn with_lease_in(self, namespace: &str) -> Host {
-        let Inner { informers, reconciler, running, identity, .. } = &*self.0;
-        Host(Arc::new(Inner {
-            informers: informers.clone(),
-            reconciler: reconciler.clone(),
-            running: running.clone(),
-            identity: identity.clone(),
-            namespace: namespace.to_owned(),
-        }))
     }
 
     /// Its state.
@@ -100,15 +86,15 @@ impl Host {
         self.0.running.progress()
     }
 
-    /// Runs the reconciler whenever this process holds its lease, until `stop` is cancelled. Then what runs is cancelled and
-    /// waited for, and the lease is given back. The caches are filled from the beginning, so that whoever takes the lease over
+    /// Runs the reconciler whenever this process holds its lease, which a server that runs it has to hold too, until `stop` is
+    /// cancelled. Then what runs is cancelled and waited for, and the lease is given back. The caches are filled from the beginning, so that whoever takes the lease over
     /// can work at once.
     pub async fn run(&self, stop: &CancellationToken) {
         self.0.informers.follow(self.sources());
         let client = self.0.informers.client().in_root();
         let name = self.0.reconciler.name();
         let of_lease = client.clone().with_timeout(Some(LEASE_REQUEST));
-        let keeper = Lease::new(&of_lease, &self.0.namespace, name, &self.0.identity);
+        let keeper = ControllerLease::new(&of_lease, name, &self.0.identity);
         lease::hold(name, &keeper, Terms::default(), stop, |fence, token| self.clone().work(fence, token))
             .await;
     }
@@ -124,8 +110,7 @@ impl Host {
     }
 
     fn is_in_projects(&self) -> bool {
-        let reconciler = &self.0.reconciler;
-        [reconciler.scope(), reconciler.observes(), reconciler.reads()].iter().any(role::is_in_projects)
+        role::is_for_projects(&*self.0.reconciler)
     }
 
     /// Works until the token is cancelled. When it returns, nothing of it runs any more.
@@ -173,13 +158,6 @@ impl Host {
     /// Everything that has to be before the first plan: the records of what was begun, the first lists.
     async fn begin(&self) -> Records {
         let (informers, name) = (&self.0.informers, self.0.reconciler.name());
-        while runs_in_server(informers.client(), name).await {
-            tracing::warn!(
-                controller = name,
-                "the server runs this controller, too; waiting. Start it with --controllers='all,-{name}'"
-            );
-            tokio::time::sleep(AGAIN * 5).await;
-        }
         let records = loop {
             match Records::load(informers.client(), name).await {
                 Ok(records) => break records,
@@ -193,18 +171,6 @@ impl Host {
         informers.until(|snapshot| sources.iter().all(|source| snapshot.is_whole(source))).await;
         records
     }
-}
-
-/// Whether the server says that it runs a controller itself. Who may not ask is not told.
-async fn runs_in_server(client: &Client, name: &str) -> bool {
-    let request = Request::get("/apis/groundplane.dev/v1alpha1/controllers");
-    let Ok(list) = client.in_root().value(&request).await else { return false };
-    let mut items = list["items"].as_array().into_iter().flatten();
-    items.any(|item| {
-        item["metadata"]["name"] == name
-            && item["status"]["active"] == true
-            && item["status"]["holder"].is_null()
-    })
 }
 
 /// Queues objects because of something outside of the server. It does not keep the queue.

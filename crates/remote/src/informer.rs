@@ -34,8 +34,11 @@ async fn collection(informers: &Informers, source: &Source) -> Collection<Object
     let client = if plane.is_empty() { client.in_root() } else { client.in_plane(plane) };
     let (backoff, mut attempts) = (Backoff::with_jitter(system_randomness()), 0);
     loop {
-        let kind = informers.catalog().of(plane).resource(&source.group, &source.plural);
-        if let Some(kind) = kind {
+        let catalog = informers.catalog();
+        let kind = catalog.of(plane).resource(&source.group, &source.plural);
+        // What only projects have is listed over all of them in the root.
+        let in_projects = || catalog.in_projects(&source.group, &source.plural);
+        if let Some(kind) = kind.or_else(|| in_projects().filter(|_| source.plane.is_none())) {
             return client.resource(&kind.api_version(&kind.stored().name), &source.plural);
         }
         if let Err(error) = informers.catalog().discover(&client, plane).await {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::catalog::Catalog;
 use crate::source::{self, Source};
 
-/// The namespace of the root plane in which the leases of controllers are.
-pub const NAMESPACE: &str = "kube-system";
-/// The label of such a lease, with the name of the controller.
-pub const LABEL: &str = "groundplane.dev/controller";
+/// The namespace of the root plane in which the service accounts of controllers are.
+const NAMESPACE: &str = "kube-system";
+/// The label of what is made for a controller, with its name.
+const LABEL: &str = "groundplane.dev/controller";
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -23,8 +23,8 @@ pub enum Principal {
     User(String),
 }
 
-/// The objects that let a reconciler run beside the server under a principal: a role with exactly what it declares, its lease,
-/// and bindings of both. `further` are resources that its plans may come to read, as group and plural.
+/// The objects that let a reconciler run beside the server under a principal: a role with exactly what it declares and its lease,
+/// and its binding. `further` are resources that its plans may come to read, as group and plural.
 pub fn manifest(
     reconciler: &dyn Reconciler,
     catalog: &Catalog,
@@ -45,21 +45,15 @@ pub fn manifest(
         Principal::User(name) => json!({"kind": "User", "name": name, "apiGroup": RBAC}),
     };
     let api_version = format!("{RBAC}/v1");
-    let of_lease = json!({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"],
-        "resourceNames": [reconciler.name()], "verbs": ["get", "update"]});
     let mut objects = Vec::new();
     if let Principal::ServiceAccount(account) = principal {
         objects.push(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": inside(account)}));
     }
     objects.extend([
-        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": inside(reconciler.name())}),
         json!({"apiVersion": api_version, "kind": "ClusterRole", "metadata": metadata(&name),
             "rules": rules(reconciler, catalog, further)}),
         json!({"apiVersion": api_version, "kind": "ClusterRoleBinding", "metadata": metadata(&name),
             "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}, "subjects": [subject]}),
-        json!({"apiVersion": api_version, "kind": "Role", "metadata": inside(&name), "rules": [of_lease]}),
-        json!({"apiVersion": api_version, "kind": "RoleBinding", "metadata": inside(&name),
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name}, "subjects": [subject]}),
     ]);
     objects
 }
@@ -73,7 +67,7 @@ fn rules(reconciler: &dyn Reconciler, catalog: &Catalog, further: &[(String, Str
     }
     let mut sources = source::of_reconciler(reconciler, catalog);
     sources.extend(further.iter().map(|(group, plural)| Source::in_plane("", group, plural)));
-    if scopes(reconciler).iter().any(is_in_projects) {
+    if is_for_projects(reconciler) {
         let (group, plural) = client::PROJECTS;
         sources.push(Source::in_plane("", group, plural));
     }
@@ -99,19 +93,20 @@ fn rules(reconciler: &dyn Reconciler, catalog: &Catalog, further: &[(String, Str
         }
     }
     rules.push(rule("", json!(["events"]), &["create"]));
-    rules.push(rule("groundplane.dev", json!(["controllers"]), &["list"]));
-    let mut records = rule("groundplane.dev", json!(["controllers/operations"]), &["get", "update"]);
-    records["resourceNames"] = json!([reconciler.name()]);
-    rules.push(records);
+    let own = ["controllers/lease", "controllers/operations"];
+    let mut own = rule("groundplane.dev", json!(own), &["get", "update"]);
+    own["resourceNames"] = json!([reconciler.name()]);
+    rules.push(own);
     rules
 }
 
-fn scopes(reconciler: &dyn Reconciler) -> [Scope; 3] {
-    [reconciler.scope(), reconciler.observes(), reconciler.reads()]
+/// Whether a reconciler looks at objects of projects. What it writes there has to be granted there.
+pub fn is_for_projects(reconciler: &dyn Reconciler) -> bool {
+    [reconciler.scope(), reconciler.observes(), reconciler.reads()].iter().any(is_in_projects)
 }
 
 /// Whether a scope has objects of projects.
-pub(crate) fn is_in_projects(scope: &Scope) -> bool {
+fn is_in_projects(scope: &Scope) -> bool {
     match scope {
         Scope::Nothing => false,
         Scope::Everything => true,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::transaction::{Fence, Guard};
+use crate::version::Version;
 
 /// What came of asking for a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,5 +40,15 @@ impl Fence {
     /// The name of the lease.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The number of the taking that it proves: no other taking of the lease has it.
+    pub fn number(&self) -> u64 {
+        self.taken.get()
+    }
+
+    /// The fence of a lease as another process names it. It proves something only if the lease was taken so.
+    pub fn numbered(name: &str, number: u64) -> Fence {
+        Fence { name: name.into(), taken: Version::new(number) }
     }
 }

@@ -43,7 +43,7 @@ impl Impersonation {
             uid: first(headers, UID)?.into(),
             groups: all(headers, GROUP)?.into_iter().map(Arc::from).collect(),
             extra: extra(headers)?,
-            compiled_role: None,
+            ..Identity::default()
         };
         if !wanted.user.is_empty() {
             return Ok(Some(Impersonation { wanted }));

@@ -102,6 +102,12 @@ impl<'a> Claims<'a> {
         }
     }
 
+    /// When it is no longer good.
+    pub fn end(&self, leeway: Duration) -> Option<SystemTime> {
+        let end = Duration::try_from_secs_f64(self.get("exp")?.as_f64()?).ok()?;
+        UNIX_EPOCH.checked_add(end)?.checked_add(leeway)
+    }
+
     /// Whether it is good now. A token that never ends is not.
     pub fn timely(&self, now: SystemTime, leeway: Duration) -> Result<(), Untimely> {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();

@@ -11,6 +11,7 @@ pub use config::{Anonymous, AuthenticationConfig, ConfigError};
 
 use super::jwt::{Claims, Untimely};
 use super::{Fetch, HttpFetch, Proven, Verdict};
+use crate::identity::Identity;
 use config::IssuerConfig;
 use keys::IssuerKeys;
 
@@ -84,6 +85,7 @@ impl Issuer {
             Untimely::FromTheFuture => "verify token: token is issued in the future",
         })?;
         let identity = mapping::identity(&self.config, claims)?;
+        let identity = Identity { expires: claims.end(LEEWAY), ..identity };
         Ok(Proven { identity, audiences: Vec::new() })
     }
 }

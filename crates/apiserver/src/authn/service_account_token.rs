@@ -287,6 +287,7 @@ impl ServiceAccountTokens {
             user: service_account_user(namespace, name).into(),
             uid: uid.into(),
             groups: service_account_groups(namespace).into_iter().map(Into::into).collect(),
+            expires: claims.end(LEEWAY),
             ..Identity::default()
         };
         if let Some(id) = claims.text("jti") {

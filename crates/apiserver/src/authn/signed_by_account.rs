@@ -105,7 +105,7 @@ impl SelfSigned {
         if signer.plane.as_ref().is_some_and(|own| **own != *plane) {
             return Err("the token is for another control plane".to_owned());
         }
-        let mut identity = signer.identity;
+        let mut identity = Identity { expires: claims.end(LEEWAY), ..signer.identity };
         let mut proofs = vec![format!("KID={kid}")];
         proofs.extend(claims.text("jti").map(|id| format!("JTI={id}")));
         identity.extra.insert(CREDENTIAL_ID.to_owned(), proofs);

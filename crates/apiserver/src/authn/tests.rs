@@ -82,7 +82,8 @@ async fn a_client_certificate_is_believed_until_it_ends() {
     let authenticator = Authenticator::new(vec![]);
     let soon = SystemTime::now() + Duration::from_secs(60);
     let found = who(&authenticator, &[], &known_peer("ann", soon)).await.unwrap();
-    assert_eq!(found, Identity::new("ann", &["staff", "system:authenticated"]));
+    let ann = Identity::new("ann", &["staff", "system:authenticated"]);
+    assert_eq!(found, Identity { expires: Some(soon), ..ann }, "and what it opens ends with it");
 
     let over = SystemTime::now() - Duration::from_secs(1);
     assert!(who(&authenticator, &[], &known_peer("ann", over)).await.is_err());

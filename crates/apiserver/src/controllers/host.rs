@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use krm::status::Status;
+use reconcile::actions::{Actions, Journal};
 use reconcile::backoff::{Backoff, Randomness};
 use reconcile::context::{Context, Refused};
-use reconcile::lease::{self, Terms};
+use reconcile::lease::{self, Later, Terms};
 use reconcile::line::Line;
+use reconcile::operation::Operations;
 use reconcile::plan::Plan;
 use reconcile::queue::Queue;
 use reconcile::read::Read;
-use reconcile::reconciler::{Bell, Execution, Freshness, Outcome, Reconciler, Scope, execute};
+use reconcile::reconciler::{Bell, Freshness, Reconciler, Scope};
 use reconcile::target::Target;
 use reconcile::workers::{self, Attempt, Failure, Next};
 use store::{Key, Revision, Snapshot};
@@ -23,7 +25,7 @@ use super::commit::Committer;
 use super::feed::Member;
 use super::lease::StoreLease;
 use super::records::Records;
-use super::running::{Overdue, Running};
+use super::running::{Controllers, Overdue, Running};
 use super::world::{ServerWorld, key_of, target_of};
 use crate::api::{Api, store_failure};
 use crate::client::Client;
@@ -41,15 +43,21 @@ pub async fn run(reconciler: Arc<dyn Reconciler>, api: Api, holder: Option<Strin
     let controllers = api.controllers().clone();
     let Some(running) = controllers.begin(reconciler.name()) else { return };
     let client = Client::controller(&api, &*reconciler);
-    let (stop, running) = (controllers.stopping(), &running);
-    let Some(holder) = holder else { return work(reconciler, client, running, stop).await };
-    let name = format!("controller/{}", reconciler.name());
+    let (stop, running) = (controllers.stopping(), Arc::new(running));
+    let Some(holder) = holder else {
+        return on_its_threads(&controllers, reconciler, client, running, stop).await;
+    };
+    let name = lease_of(reconciler.name());
     let keeper = StoreLease { api, name: name.clone(), holder };
     lease::hold(&name, &keeper, Terms::default(), &stop, |fence, token| {
-        let (reconciler, client) = (reconciler.clone(), client.fenced(fence));
-        async move { work(reconciler, client, running, token).await }
+        on_its_threads(&controllers, reconciler.clone(), client.fenced(fence), running.clone(), token)
     })
     .await;
+}
+
+/// The lease of a controller in the store, whether it runs in a server or beside it.
+pub fn lease_of(controller: &str) -> String {
+    format!("controller/{controller}")
 }
 
 /// Runs a reconciler with a lease that is held already, until the server stops or the store is closed.
@@ -57,11 +65,33 @@ pub async fn run_fenced(reconciler: Arc<dyn Reconciler>, api: Api, fence: store:
     let controllers = api.controllers().clone();
     let Some(running) = controllers.begin(reconciler.name()) else { return };
     let client = Client::controller(&api, &*reconciler).fenced(fence);
-    work(reconciler, client, &running, controllers.stopping()).await;
+    let stop = controllers.stopping();
+    on_its_threads(&controllers, reconciler, client, Arc::new(running), stop).await;
+}
+
+/// Runs a reconciler on the threads of controllers, unless clients wait for what it does.
+async fn on_its_threads(
+    controllers: &Controllers,
+    reconciler: Arc<dyn Reconciler>,
+    client: Client,
+    running: Arc<Running>,
+    stop: CancellationToken,
+) {
+    let is_awaited = reconciler.is_awaited();
+    let work = work(reconciler, client, running, stop);
+    match is_awaited {
+        true => work.await,
+        false => controllers.on_their_threads(work).await,
+    }
 }
 
 /// Runs a reconciler until the token is cancelled or the store is closed. When it returns, nothing of it runs any more.
-async fn work(reconciler: Arc<dyn Reconciler>, client: Client, running: &Running, stop: CancellationToken) {
+async fn work(
+    reconciler: Arc<dyn Reconciler>,
+    client: Client,
+    running: Arc<Running>,
+    stop: CancellationToken,
+) {
     let api = client.api().clone();
     let queue = Arc::new(Queue::new(super::lane, Backoff::with_jitter(randomness(&api))));
     running.begun(&queue);
@@ -261,15 +291,12 @@ impl Host {
     async fn carry_out(
         &self,
         target: &Target,
-        plan: Plan,
+        mut plan: Plan,
         snapshot: &Snapshot,
     ) -> Result<Vec<Refused>, Status> {
         let records = Records { controller: self.reconciler.name(), api: &self.api, target };
-        let before = records.read(snapshot);
-        let mut operations = before.clone();
-        let external = plan.actions.iter().filter(|action| action.is_external);
-        operations.want(external.map(|action| action.name.as_str()), || self.api.new_uid());
-        let record = (operations != before).then(|| records.write(&operations));
+        let actions = Actions::of(&mut plan, records.read(snapshot), || self.api.new_uid());
+        let record = actions.to_record().map(|operations| records.write(operations));
         if !plan.writes.is_empty() || record.is_some() {
             let revision = self.committer.together(plan.writes, plan.guards, record, snapshot).await?;
             self.note(revision);
@@ -280,41 +307,9 @@ impl Host {
             self.note(revision);
             refused = not;
         }
-        for action in &plan.actions {
-            let known = operations.get(&action.name);
-            if known.is_some_and(|known| known.result.is_some()) {
-                continue;
-            }
-            let execution = Execution {
-                target: target.clone(),
-                operation: known.map(|known| known.id.clone()).unwrap_or_default(),
-                was_begun: before.get(&action.name).is_some(),
-                handle: known.and_then(|known| known.handle.clone()),
-                gates: self.api.controllers().gates().clone(),
-                cancelled: self.stop.child_token(),
-            };
-            let outcome = execute(&*self.reconciler, action, &execution).await;
-            let pause = match outcome {
-                Outcome::Failed(why) => return Err(Status::internal(why)),
-                Outcome::Done(_) if !action.is_external => continue,
-                Outcome::Done(result) => {
-                    operations.done(&action.name, result);
-                    Duration::ZERO
-                }
-                Outcome::Pending(handle, pause) => {
-                    operations.pending(&action.name, handle);
-                    pause
-                }
-            };
-            if action.is_external {
-                let record = Some(records.write(&operations));
-                let revision = self.committer.together(Vec::new(), Vec::new(), record, snapshot).await?;
-                self.note(revision);
-            }
-            if let Some(key) = key_of(target) {
-                self.member.again(&key, pause);
-            }
-        }
+        let journal = StoreJournal { host: self, records, snapshot };
+        let around = (self.api.controllers().gates(), &self.stop);
+        actions.execute(&*self.reconciler, target, around, &journal).await?;
         Ok(refused)
     }
 
@@ -330,5 +325,35 @@ impl Host {
             Some(what) => drop(waiting.insert(key.clone(), what)),
             None => drop(waiting.remove(key)),
         }
+    }
+}
+
+/// Keeps operations in the store, beside the object.
+struct StoreJournal<'a> {
+    host: &'a Host,
+    records: Records<'a>,
+    snapshot: &'a Snapshot,
+}
+
+impl Journal for StoreJournal<'_> {
+    type Error = Status;
+
+    fn keep<'a>(&'a self, operations: &'a Operations) -> Later<'a, Result<(), Status>> {
+        Box::pin(async move {
+            let record = Some(self.records.write(operations));
+            let kept = self.host.committer.together(Vec::new(), Vec::new(), record, self.snapshot).await?;
+            self.host.note(kept);
+            Ok(())
+        })
+    }
+
+    fn again(&self, pause: Duration) {
+        if let Some(key) = key_of(self.records.target) {
+            self.host.member.again(&key, pause);
+        }
+    }
+
+    fn failed(&self, why: String) -> Status {
+        Status::internal(why)
     }
 }

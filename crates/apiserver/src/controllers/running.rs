@@ -1,19 +1,22 @@
 //! The controllers of this process: what they do, what is stuck, and how they are stopped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use krm::kind::Address;
+use krm::time::Moment;
 use reconcile::gate::Gates;
 use reconcile::metrics::{self, Sample};
 use reconcile::queue::{Depth, Queue};
 use reconcile::stats::{Counts, Stats};
 use reconcile::writes::{WriteCounts, Writes};
 use store::Key;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::feed::Feed;
 use super::host::Waiting;
@@ -38,6 +41,17 @@ struct Shared {
     feed: Feed,
     gates: Gates,
     audit: OnceLock<ControllerAudit>,
+    threads: OnceLock<Handle>,
+    beside: Mutex<BTreeMap<String, Beside>>,
+}
+
+/// A controller that runs beside the server, as it last said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// The process that holds its lease.
+    pub holder: String,
+    /// When it last took or renewed it.
+    pub renewed: Moment,
 }
 
 /// One controller, from its start to its end.
@@ -152,6 +166,37 @@ impl Controllers {
     /// Audits what they write from now on, except statuses and events.
     pub fn audit_to(&self, audit: ControllerAudit) {
         let _ = self.0.audit.set(audit);
+    }
+
+    /// Lets controllers work on the threads of this runtime from now on, apart from those that answer requests. Their leases
+    /// are still renewed where they are held.
+    pub fn work_on(&self, threads: Handle) {
+        let _ = self.0.threads.set(threads);
+    }
+
+    /// Does a controller's work on the threads that controllers have, or on those of the caller if they have none of their
+    /// own. When this is dropped, the work is cancelled.
+    pub async fn on_their_threads(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let Some(threads) = self.0.threads.get() else { return work.await };
+        match AbortOnDropHandle::new(threads.spawn(work)).await {
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // Cancelled: the threads are gone with the process.
+            _ => {}
+        }
+    }
+
+    /// Notes who runs a controller beside this server; `None` once nobody does.
+    pub fn runs_beside(&self, controller: &str, beside: Option<Beside>) {
+        let mut all = self.0.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        match beside {
+            Some(beside) => drop(all.insert(controller.to_owned(), beside)),
+            None => drop(all.remove(controller)),
+        }
+    }
+
+    /// Who has run controllers beside this server, by the name of the controller.
+    pub fn beside(&self) -> BTreeMap<String, Beside> {
+        self.0.beside.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Where their writes are audited.

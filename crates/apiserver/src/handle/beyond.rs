@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::past::{message_of, text};
 use super::resource::respond;
-use super::{backup, controllers, feature_gates, key_rotation, verification};
+use super::{backup, controller_lease, controllers, feature_gates, key_rotation, verification};
 use crate::answer::{self, Answer};
 use crate::call::Call;
 use crate::later;
@@ -53,6 +53,8 @@ pub enum Beyond {
     FeatureGates,
     /// The external actions that a controller has begun.
     Operations,
+    /// The lease of a controller.
+    Lease,
 }
 
 /// What a call asks for, if it is anything of this.
@@ -72,6 +74,7 @@ pub fn of(call: &Call, target: &Target, method: &Method) -> Option<Beyond> {
         ("controllers", "", _) => Some(Beyond::Controllers),
         ("featuregates", "", _) => Some(Beyond::FeatureGates),
         ("controllers", "operations", _) => Some(Beyond::Operations),
+        ("controllers", "lease", _) => Some(Beyond::Lease),
         _ => None,
     }
 }
@@ -101,9 +104,11 @@ impl Beyond {
             | Beyond::Controllers
             | Beyond::FeatureGates
             | Beyond::Operations => [Method::GET, Method::HEAD],
+            Beyond::Lease => [Method::PUT, Method::PUT],
             _ => [Method::POST, Method::POST],
         };
-        let is_named = matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan | Beyond::Operations);
+        let is_named =
+            matches!(self, Beyond::Checkpoint | Beyond::ApplyPlan | Beyond::Operations | Beyond::Lease);
         if !method.contains(&known.method) || call.name.is_empty() == is_named {
             return Err(Status::method_not_allowed());
         }
@@ -122,6 +127,7 @@ impl Beyond {
             Beyond::Controllers => controllers::answer(known, &call),
             Beyond::FeatureGates => feature_gates::answer(known, &call),
             Beyond::Operations => operations::answer(known, &call).await,
+            Beyond::Lease => controller_lease::answer(known, &call, body).await,
         }
     }
 }

@@ -5,24 +5,19 @@ use std::time::Duration;
 
 use krm::kind::Address;
 use krm::status::Status;
-use krm::time::Moment;
 use serde_json::{Value, json};
 
 use crate::answer::{self, Answer};
 use crate::authz::Attributes;
 use crate::call::Call;
-use crate::controllers::running::{State, Stuck, WaitingObject};
-use crate::encode;
-use crate::keys;
+use crate::controllers::running::{Beside, State, Stuck, WaitingObject};
 use crate::pipeline::RequestContext;
 use crate::plane::Plane;
 use crate::request::accept::Accept;
 use crate::transaction::API_VERSION;
 
-/// Where the leases of controllers beside the server are.
-const NAMESPACE: &str = "kube-system";
-/// Their label, with the name of the controller.
-const LABEL: &str = "groundplane.dev/controller";
+/// Seconds after which a controller beside the server that has not renewed its lease no longer works.
+const LASTS: i64 = 6;
 
 /// Answers a list of them.
 pub fn answer(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
@@ -57,23 +52,12 @@ pub fn answer(known: &RequestContext, call: &Call) -> Result<Answer, Status> {
     Ok(answer::object::value(&accept, 200, &list))
 }
 
-/// The controllers that run beside the server, by the leases that they hold: those that whoever asks may read.
+/// The controllers that run beside this server. Each has the lease until another one takes it.
 fn remote(call: &Call) -> Vec<(String, Value)> {
-    let root = Plane::root();
-    let prefix = keys::in_namespace(&root, "coordination.k8s.io", "leases", NAMESPACE);
-    let snapshot = call.api.store().latest();
-    let leases = snapshot.list(prefix.as_bytes()).filter_map(|(key, entry)| {
-        let lease = encode::read(entry.bytes()).ok()?;
-        let name = lease.label(LABEL)?.to_owned();
-        may_read(call, "", &keys::parts(key)?.address()).then_some((name, lease))
-    });
-    let shown = leases.map(|(name, lease)| {
-        let text = |path: &str| lease.at(path).and_then(Value::as_str).unwrap_or_default();
-        let (holder, renewed) = (text("spec.holderIdentity"), text("spec.renewTime"));
-        let lasts = lease.at("spec.leaseDurationSeconds").and_then(Value::as_i64).unwrap_or(0);
-        let until = Moment::parse_micros(renewed).map_or(0, |at| at.seconds + lasts);
-        let is_active = !holder.is_empty() && until >= call.api.now().seconds;
-        (name, json!({ "active": is_active, "holder": holder, "renewTime": renewed }))
+    let now = call.api.now().seconds;
+    let shown = call.api.controllers().beside().into_iter().map(|(name, Beside { holder, renewed })| {
+        let is_active = renewed.seconds + LASTS >= now;
+        (name, json!({ "active": is_active, "holder": holder, "renewTime": renewed.to_micros() }))
     });
     shown.collect()
 }

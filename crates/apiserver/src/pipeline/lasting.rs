@@ -6,10 +6,13 @@ use std::task::{Context, Poll};
 use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use krm::status::Status;
 
+use super::revocation;
 use crate::answer::{Aborted, Answer, Body};
 use crate::audit::{AuditLog, Record, Stage};
 use crate::limits::Ticket;
@@ -101,9 +104,12 @@ impl Lasting {
         }
     }
 
-    /// The answer, with which this goes.
-    pub(crate) fn held_by(self, answer: Answer) -> Answer {
-        answer.map(|body| Held { body, _lasting: self }.boxed_unsync())
+    /// The answer, with which this goes. A watch ends when the credentials of its request expire: its client goes on with new
+    /// ones, if it has them.
+    pub(crate) fn held_by(self, answer: Answer, expires: Option<SystemTime>) -> Answer {
+        let expires = expires.filter(|_| self.is_long_running);
+        let expiry = expires.map(|_| -> BoxFuture<'static, ()> { Box::pin(revocation::expiry(expires)) });
+        answer.map(|body| Held { body, expiry, _lasting: self }.boxed_unsync())
     }
 }
 
@@ -132,6 +138,7 @@ impl Drop for Lasting {
 /// A body with what lasts as long as it.
 struct Held {
     body: Body,
+    expiry: Option<BoxFuture<'static, ()>>,
     _lasting: Lasting,
 }
 
@@ -143,6 +150,11 @@ impl HttpBody for Held {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
+        if self.expiry.as_mut().is_some_and(|expiry| expiry.poll_unpin(cx).is_ready()) {
+            // Lines are sent whole, so that this is between two of them.
+            self.expiry = None;
+            self.body = crate::answer::empty();
+        }
         Pin::new(&mut self.body).poll_frame(cx)
     }
 

@@ -1,4 +1,6 @@
-//! Watching over a request that goes on: its caller may lose the right to it.
+//! Watching over a request that goes on: its caller may lose the right to it, and credentials expire.
+
+use std::time::{Duration, SystemTime};
 
 use krm::status::Status;
 use store::Uid;
@@ -10,6 +12,9 @@ use crate::authz::{Authorizer, OwnedAttributes};
 use crate::identity::Identity;
 use crate::plane::Plane;
 use crate::planes;
+
+/// How long is waited before the wall clock is looked at again.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// What a request was allowed by.
 pub(super) struct Revocation {
@@ -28,6 +33,15 @@ pub(super) struct Revocation {
 impl Revocation {
     /// Waits until the request may no longer go on, and says why.
     pub(super) async fn happens(self) -> Status {
+        let expires = self.who.expires;
+        tokio::select! {
+            biased;
+            status = self.loses_its_right() => status,
+            () = expiry(expires) => Status::failure(401, "Unauthorized", "the credentials have expired"),
+        }
+    }
+
+    async fn loses_its_right(self) -> Status {
         let mut changes = self.api.followers().rights.changes();
         // What changed while the request was on its way here counts too.
         changes.mark_changed();
@@ -62,5 +76,14 @@ impl Revocation {
             Some(refusal) => Err(Status::failure(403, "Forbidden", refusal)),
             None => Ok(()),
         }
+    }
+}
+
+/// Waits until credentials expire; for ever if they do not.
+pub(super) async fn expiry(at: Option<SystemTime>) {
+    let Some(at) = at else { return std::future::pending().await };
+    // By the wall clock, as the credentials are: it may be set while this waits.
+    while let Ok(left) = at.duration_since(SystemTime::now()) {
+        tokio::time::sleep(left.min(LONGEST)).await;
     }
 }

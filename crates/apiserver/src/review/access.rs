@@ -173,7 +173,7 @@ impl Spec {
             uid: self.uid.as_str().into(),
             groups: self.groups.iter().map(|group| group.as_str().into()).collect(),
             extra: self.extra.clone(),
-            compiled_role: None,
+            ..Identity::default()
         }
     }
 

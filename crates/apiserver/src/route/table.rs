@@ -147,6 +147,15 @@ impl Routes {
         self.paths.0.iter().map(|(path, ..)| path.as_str())
     }
 
+    /// The subresources of a kind that routes answer for, with their verbs.
+    pub fn subresources_of(&self, group: &str, plural: &str) -> Vec<(&str, &'static [&'static str])> {
+        let of_kind = self.subresources.iter().filter(|([of, kind, _], _)| of == group && kind == plural);
+        let mut found: Vec<_> =
+            of_kind.map(|([.., name], route)| (name.as_str(), route.subresource_verbs(name))).collect();
+        found.sort_unstable();
+        found
+    }
+
     /// Ends the streams that go on until they are ended.
     pub fn stop(&self) {
         self.stopping.cancel();

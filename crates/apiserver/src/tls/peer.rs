@@ -78,7 +78,7 @@ pub fn identity_of(certificate: &[u8]) -> Option<Identity> {
         uid,
         groups: texts(&OID_X509_ORGANIZATION_NAME),
         extra: extra.into(),
-        compiled_role: None,
+        ..Identity::default()
     })
 }
 

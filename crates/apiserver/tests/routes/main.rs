@@ -16,7 +16,9 @@ mod server;
 mod wire;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use apiserver::authn::Account;
 use apiserver::limits::Settings;
 use http::{Response, Version};
 use hyper::body::Incoming;
@@ -185,6 +187,88 @@ async fn a_watch_ends_when_the_right_to_it_goes() {
     let line: Value = serde_json::from_str(&next(&mut answer).await).unwrap();
     assert_eq!((&line["type"], &line["object"]["code"]), (&json!("ERROR"), &json!(403)));
     assert!(rest(answer).await.0);
+}
+
+/// A client with a token of a service account that is accepted for three more seconds.
+async fn with_expiring_token(server: &Server) -> Client {
+    let admin = server.client();
+    let account = json!({"metadata": {"name": "robot"}});
+    let account = admin.post("/api/v1/namespaces/default/serviceaccounts", &account).await.unwrap();
+    assert_eq!(account.code, 201, "{}", account.text());
+    let role = json!({"metadata": {"name": "robots"}, "rules": [
+        {"nonResourceURLs": ["/echo*"], "verbs": ["*"]},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}]});
+    let binding = json!({"metadata": {"name": "robots"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole", "name": "robots"},
+        "subjects": [{"kind": "ServiceAccount", "name": "robot", "namespace": "default"}]});
+    assert_eq!(admin.post(&BINDINGS.replace("bindings", "s"), &role).await.unwrap().code, 201);
+    assert_eq!(admin.post(BINDINGS, &binding).await.unwrap().code, 201);
+    let account = account.json();
+    let uid = account["metadata"]["uid"].as_str().unwrap();
+    let account = Account { plane: "", namespace: "default", name: "robot", uid, secret: None };
+    // Tokens are accepted for a minute longer than they say, since clocks differ.
+    let issued = std::time::SystemTime::now() - Duration::from_secs(60);
+    let token = server.tokens().issue(&account, &[], Duration::from_secs(3), issued).unwrap();
+    admin.stranger().with_token(&token.token)
+}
+
+#[tokio::test]
+async fn streams_and_watches_end_when_the_token_expires() {
+    let server = server(Settings::default()).await;
+    let robot = with_expiring_token(&server).await;
+    let (sender, echo) = begin(&robot, Version::HTTP_2, "POST", "/echo/stream", &[]).await;
+    send(&sender, "one").await;
+    let path = "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0";
+    let (watching, watch) = begin(&robot, Version::HTTP_2, "GET", path, &[]).await;
+    drop(watching);
+    let (mut echo, watch) = (echo.await, watch.await);
+    assert_eq!((echo.status(), watch.status()), (http::StatusCode::OK, http::StatusCode::OK));
+    assert_eq!(next(&mut echo).await, "one");
+    assert!(!rest(echo).await.0, "the stream is cut");
+    assert_eq!(end_of(&server, "/echo/stream").await["responseStatus"]["code"], 401);
+    // A watch ends as one whose time is over: its client goes on with the next token.
+    assert!(rest(watch).await.0);
+    assert_eq!(robot.get("/echo/me").await.unwrap().code, 401);
+}
+
+#[tokio::test]
+async fn a_list_counts_until_its_last_byte() {
+    let server = server(Settings { requests_per_user: 1, ..Settings::default() }).await;
+    let admin = server.client();
+    // More than the buffers between server and client take.
+    let text = "x".repeat(900 << 10);
+    for number in 0..32 {
+        let map = json!({"metadata": {"name": format!("m{number}")}, "data": {"text": text}});
+        let made = admin.post("/api/v1/namespaces/default/configmaps", &map).await.unwrap();
+        assert_eq!(made.code, 201, "{}", made.text());
+    }
+    let path = "/api/v1/namespaces/default/configmaps";
+    for version in VERSIONS {
+        let (sender, answer) = begin(&admin, version, "GET", path, &[]).await;
+        drop(sender);
+        let answer = answer.await;
+        assert_eq!(answer.status(), 200);
+        assert_eq!(admin.get("/echo/me").await.unwrap().code, 429, "{version:?}: the list is not sent yet");
+        assert!(rest(answer).await.0);
+        until("it no longer counts", || async { admin.get("/echo/me").await.unwrap().code == 200 }).await;
+    }
+}
+
+#[tokio::test]
+async fn discovery_lists_the_subresources_of_routes() {
+    let server = server(Settings::default()).await;
+    let core = server.client().get("/api/v1").await.unwrap().json();
+    let listed = core["resources"].as_array().unwrap().iter().find(|it| it["name"] == "configmaps/echo");
+    let listed = listed.unwrap_or_else(|| panic!("{core}"));
+    assert_eq!((&listed["kind"], &listed["namespaced"]), (&json!("ConfigMap"), &json!(true)));
+    assert_eq!(listed["verbs"], json!(["create", "get"]));
+    let aggregated = server
+        .client()
+        .with("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+    let groups = aggregated.get("/api").await.unwrap().json();
+    let resources = groups["items"][0]["versions"][0]["resources"].as_array().unwrap().clone();
+    let maps = resources.iter().find(|resource| resource["resource"] == "configmaps").unwrap();
+    assert_eq!(maps["subresources"][0]["subresource"], "echo");
 }
 
 #[tokio::test]

@@ -20,13 +20,13 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use krm::status::Status;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Extras, NodeExtras, Server, until};
-use super::wire::rest;
+use super::wire::{VERSIONS, begin, rest};
 use super::{Echo, audited, end_of};
 
 /// Keys of nodes, in a header or in the query. Each can be revoked.
@@ -111,8 +111,12 @@ impl NodeRoute for BootFiles {
 }
 
 async fn server(keys: &Arc<BootKeys>, settings: node::Settings) -> (Server, SocketAddr) {
-    let nodes =
-        NodeExtras { authenticators: vec![keys.clone()], routes: vec![Arc::new(BootFiles)], settings };
+    started(keys, settings, false).await
+}
+
+async fn started(keys: &Arc<BootKeys>, settings: node::Settings, over_tls: bool) -> (Server, SocketAddr) {
+    let (authenticators, routes) = (vec![keys.clone() as _], vec![Arc::new(BootFiles) as _]);
+    let nodes = NodeExtras { authenticators, routes, settings, over_tls };
     let extras = Extras { routes: vec![Arc::new(Echo)], nodes: Some(nodes), ..Extras::default() };
     let server = Server::with(extras).await;
     let address = server.nodes.unwrap();
@@ -153,6 +157,34 @@ async fn a_node_sees_itself_and_no_other() {
     assert_eq!(events[1]["user"]["username"], "system:node:n2");
     assert_eq!(events[1]["user"]["uid"], "uid-of-n2");
     assert!(!server.audited().iter().any(|event| event.to_string().contains("key-of-")));
+}
+
+#[tokio::test]
+async fn nodes_are_served_over_tls_with_the_certificate_of_the_server() {
+    let keys = BootKeys::of(&["n1", "n2"]);
+    let (server, address) = started(&keys, node::Settings::default(), true).await;
+    // Whoever verifies the server needs its authority alone: nodes have no certificates.
+    let node = server.client().stranger().towards(&address.to_string());
+    let n1 = node.clone().with("x-boot-key", "key-of-n1");
+    assert_eq!(n1.get("/boot").await.unwrap().text(), "#!ipxe n1 0");
+    assert_eq!(n1.get("/boot/n2").await.unwrap().code, 404);
+    assert_eq!(node.get("/boot").await.unwrap().code, 401);
+    assert_eq!(server.client().towards(&address.to_string()).get("/boot").await.unwrap().code, 401);
+    assert_eq!(n1.get("/api/v1/namespaces").await.unwrap().code, 404);
+    for version in VERSIONS {
+        let headers = [("x-boot-key", "key-of-n1")];
+        let (sender, answer) = begin(&node, version, "GET", "/boot/n1/log", &headers).await;
+        drop(sender);
+        let mut answer = answer.await;
+        assert_eq!((answer.status(), answer.version()), (http::StatusCode::OK, version));
+        assert_eq!(super::next(&mut answer).await, "begun");
+    }
+    // Without TLS nothing is said.
+    let mut plain = TcpStream::connect(address).await.unwrap();
+    plain.write_all(b"GET /boot HTTP/1.1\r\nhost: nodes\r\nx-boot-key: key-of-n1\r\n\r\n").await.unwrap();
+    let mut said = Vec::new();
+    let _ = plain.read_to_end(&mut said).await;
+    assert!(!String::from_utf8_lossy(&said).contains("HTTP/1.1"), "{said:?}");
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! A reconciler beside the server under trouble: others change what it has planned on, and it lacks rights.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use ::client::ControllerLease;
 use krm::Object;
 use krm::kind::{Address, Planes, QueryContext};
 use reconcile::context::Context;
+use reconcile::lease::{Acquired, Keeper};
 use reconcile::plan::Plan;
 use reconcile::reconciler::{Reconciler, Scope};
 use reconcile::role::Rule;
@@ -82,7 +85,7 @@ async fn increment(client: &Client) {
 }
 
 fn start(informers: &Informers, stop: &CancellationToken) -> Host {
-    let host = Host::new(informers, Arc::new(Counting), "beside").unwrap().with_lease_in("default");
+    let host = Host::new(informers, Arc::new(Counting), "beside").unwrap();
     let (running, stop) = (host.clone(), stop.clone());
     tokio::spawn(async move { running.run(&stop).await });
     host
@@ -174,6 +177,54 @@ async fn it_works_with_exactly_the_role_that_is_derived_and_says_what_it_lacks()
     let shown = list["items"].as_array().unwrap().iter().find(|item| item["metadata"]["name"] == "counting");
     assert_eq!(shown.unwrap()["status"]["remote"]["holder"], "beside", "{list}");
     stop.cancel();
+}
+
+/// One controller, a server that runs it and a process beside it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_and_a_process_beside_it_never_run_one_controller_at_once() {
+    let server = Server::embedded().await;
+    let (client, stop) = (server.client(), CancellationToken::new());
+    make(&client, CONFIG_MAPS, &map("counter", json!({}), json!({"count": "0"}))).await;
+    let remote = remote_client(&server.kubeconfig).await;
+    // Somebody held it before all others, and does not know yet that he no longer does.
+    let lease = ControllerLease::new(&remote, "counting", "former");
+    let taken = lease.acquire(Duration::from_secs(5)).await.unwrap();
+    let Acquired::Taken(former) = taken else { panic!("{taken:?}") };
+    lease.release(&former).await;
+    let informers = Informers::new(remote.clone(), Arc::new(Catalog::new(Vec::new())), stop.clone());
+    let host = start(&informers, &stop);
+    let counted = async |item: &str| {
+        make(&client, CONFIG_MAPS, &map(item, json!({"item": "yes"}), json!({}))).await;
+        let path = format!("{CONFIG_MAPS}/{item}");
+        until("the item is counted", || async {
+            found(&client, &path).await.unwrap()["data"]["counted"] == "yes"
+        })
+        .await;
+    };
+    let inside = || {
+        let states = server.api.controllers().states();
+        states.into_iter().find(|state| state.name == "counting").unwrap()
+    };
+    counted("first").await;
+    assert!(host.progress().sample.is_active);
+    tokio::spawn(apiserver::controllers::host::run(
+        Arc::new(Counting),
+        server.api.clone(),
+        Some("server".to_owned()),
+    ));
+    counted("second").await;
+    assert!(!inside().is_active, "the process beside the server has the lease");
+    stop.cancel();
+    until("the server takes over", || async { inside().is_active }).await;
+    counted("third").await;
+    let counter = found(&client, &format!("{CONFIG_MAPS}/counter")).await.unwrap();
+    assert_eq!(counter["data"]["count"], "3", "each was counted once");
+    assert!(inside().is_active && !host.progress().sample.is_active);
+    let maps = remote.fenced(&former).resource("v1", "configmaps").in_namespace("default");
+    let mut late = Object::new("v1", "ConfigMap");
+    late.set_meta("name", Some("late".into()));
+    let refused = maps.create(&late).await.unwrap_err();
+    assert!(refused.is_fenced_off(), "{refused}");
 }
 
 async fn remote_client_access(server: &Server) -> ::client::Access {

@@ -52,7 +52,11 @@ pub struct Light {
 #[serde(rename_all = "camelCase")]
 pub struct LampStatus {
     /// How long it has been on, in hours.
+    #[serde(default)]
     pub hours: u32,
+    /// What was found out about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<krm::condition::Condition>,
 }
 
 impl Resource for Lamp {

@@ -15,7 +15,7 @@ use reconcile::target::Target;
 use reconcile::workers::Settings;
 use serde_json::{Value, json};
 
-use super::objects::{CONFIG_MAPS, config_map, found, make};
+use super::objects::{CONFIG_MAPS, config_map, found, make, names};
 use super::server::{Server, until};
 
 const CONTROLLERS: &str = "/apis/groundplane.dev/v1alpha1/controllers";
@@ -124,6 +124,26 @@ impl Reconciler for Stamps {
     }
 }
 
+/// The leases of controllers, as another server sees them.
+struct Leases(Vec<String>);
+
+impl Leases {
+    fn of<'a>(controllers: impl Iterator<Item = &'a str>) -> Leases {
+        Leases(controllers.map(|name| format!("controller/{name}")).collect())
+    }
+
+    /// Whether nobody but this server could take any of them now.
+    async fn are_held(&self, server: &Server) -> bool {
+        for lease in &self.0 {
+            let asked = server.api.store().acquire(lease, "elsewhere", Duration::from_millis(1)).await;
+            if !matches!(asked.unwrap(), store::Acquired::HeldBy { holder, .. } if *holder == *"here") {
+                return false;
+            }
+        }
+        true
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controllers_that_misbehave_leave_the_others_alone_and_can_be_seen() {
     let server = Server::embedded().await;
@@ -140,9 +160,13 @@ async fn controllers_that_misbehave_leave_the_others_alone_and_can_be_seen() {
     }
     tokio::spawn(host::run(Arc::new(Stamps), server.api.clone(), Some("here".to_owned())));
     let http = server.client();
+    // Whoever asks for a lease meanwhile is told that it is held: no holder has let go of one.
+    let held = Leases::of(faults.map(|(name, _)| name).into_iter().chain(["well-behaved"]));
+    until("all leases are taken", || held.are_held(&server)).await;
     for number in 0..20 {
         let name = format!("map-{number}");
         make(&http, CONFIG_MAPS, &config_map(&name, &[])).await;
+        assert!(names(&http, CONFIG_MAPS).await.contains(&name), "the API answers");
         let path = format!("{CONFIG_MAPS}/{name}");
         until("the well-behaved one works", || async {
             found(&http, &path).await.unwrap()["data"]["stamp"] == "yes"
@@ -169,14 +193,27 @@ async fn controllers_that_misbehave_leave_the_others_alone_and_can_be_seen() {
             && of("well-behaved", "/status/failing") == json!([])
     })
     .await;
+    assert!(held.are_held(&server).await, "a lease was lost");
     let metrics = http.get("/metrics").await.unwrap().text();
-    for line in [
-        "controller_active{name=\"panics\"} 1",
-        "controller_runtime_reconcile_total{controller=\"hangs\",result=\"timeout\"}",
-        "workqueue_depth{name=\"floods\"}",
-        "workqueue_work_duration_seconds_bucket{name=\"well-behaved\",le=\"+Inf\"}",
-    ] {
-        assert!(metrics.contains(line), "{line} is not in\n{metrics}");
+    let value = |sample: &str| -> f64 {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(sample));
+        line.unwrap_or_else(|| panic!("{sample} is not in\n{metrics}")).trim().parse().unwrap()
+    };
+    let attempts = |name: &str, result: &str| {
+        value(&format!("controller_runtime_reconcile_total{{controller=\"{name}\",result=\"{result}\"}}"))
+    };
+    assert!(attempts("panics", "panic") > 0.0);
+    assert!(attempts("hangs", "timeout") > 0.0);
+    assert!(attempts("oversteps", "error") > 0.0);
+    assert!(
+        value("workqueue_depth{name=\"floods\"}") + value("workqueue_delayed{name=\"floods\"}") > 1_000.0
+    );
+    assert!(value("workqueue_adds_total{name=\"floods\"}") > 100_000.0);
+    for result in ["panic", "timeout", "error"] {
+        assert_eq!(attempts("well-behaved", result), 0.0, "{result}");
+    }
+    for name in ["panics", "panics-when-shown", "hangs", "floods", "oversteps", "well-behaved"] {
+        assert_eq!(value(&format!("controller_active{{name=\"{name}\"}}")), 1.0, "{name}");
     }
     assert!(metrics.ends_with("# EOF\n"));
 

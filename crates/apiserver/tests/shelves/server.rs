@@ -90,6 +90,7 @@ pub struct NodeExtras {
     pub authenticators: Vec<Arc<dyn NodeAuthenticator>>,
     pub routes: Vec<Arc<dyn NodeRoute>>,
     pub settings: node::Settings,
+    pub over_tls: bool,
 }
 
 impl Server {
@@ -143,13 +144,14 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let nodes = match extras.nodes {
             None => None,
-            Some(NodeExtras { authenticators, routes, settings }) => {
+            Some(NodeExtras { authenticators, routes, settings, over_tls }) => {
                 let server = NodeServer { api: api.clone(), metrics: Arc::default(), audit: Some(audit) };
                 let pipeline = NodePipeline::new(server, authenticators, routes, settings).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
                 let stopped = stopped.clone();
-                tokio::spawn(apiserver::server::serve_nodes(listener, None, Arc::new(pipeline), stopped));
+                let tls = over_tls.then(|| tls.clone());
+                tokio::spawn(apiserver::server::serve_nodes(listener, tls, Arc::new(pipeline), stopped));
                 Some(address)
             }
         };
@@ -161,6 +163,11 @@ impl Server {
     pub fn audited(&self) -> Vec<serde_json::Value> {
         let lines = std::fs::read_to_string(self.folder.path().join("audit.log")).unwrap();
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What issues and checks the tokens of service accounts.
+    pub fn tokens(&self) -> &ServiceAccountTokens {
+        &self.pipeline.other.tokens
     }
 
     /// Ends what goes on until it is ended, as a stop of the server does.

@@ -237,7 +237,7 @@ fn metadata() -> impl Strategy<Value = Metadata> {
 }
 
 fn status() -> impl Strategy<Value = Option<LampStatus>> {
-    prop::option::of(any::<u32>().prop_map(|hours| LampStatus { hours }))
+    prop::option::of(any::<u32>().prop_map(|hours| LampStatus { hours, conditions: Vec::new() }))
 }
 
 proptest! {

@@ -13,7 +13,7 @@ use crate::{log, modules, serve};
 
 /// Run controllers beside the server.
 ///
-/// They follow the server over its API, with the permissions of the kubeconfig's user; "groundplane controllers role" prints those that a controller needs. Of several processes that run the same controller one works, by lease; when it stops another takes over within a second, when it is killed within ten. Start the server with --controllers=all,-NAME so that it does not run them itself.
+/// They follow the server over its API, with the permissions of the kubeconfig's user; "groundplane controllers role" prints those that a controller needs. Of several processes that run the same controller one works, by lease; when it stops another takes over within a second, when it is killed within ten. The server takes the same lease when it runs a controller itself: start it with --controllers=all,-NAME, or it takes over when none is left beside it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  groundplane controllers run inventory-controller\n  groundplane controllers run inventory-controller design-controller --metrics 127.0.0.1:9100"

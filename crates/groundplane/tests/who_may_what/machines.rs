@@ -211,6 +211,41 @@ async fn an_account_of_the_same_name_inherits_nothing_that_was_given_by_name() {
 }
 
 #[tokio::test]
+async fn a_deleted_project_leaves_the_names_of_its_accounts_to_nobody() {
+    let town = Town::of(&[], &[]).await;
+    let admin = &town.admin;
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    let role = json!({"metadata": {"name": "reader"}, "rules": rules});
+    assert_eq!(admin.post(&format!("{rbac}/clusterroles"), &role).await.unwrap().code, 201);
+    let address = format!("robot@default.web.{SUFFIX}");
+    let (projects, project) = (format!("{TENANCY}/projects"), json!({"metadata": {"name": "web"}}));
+    let plane = format!("{projects}/web/control-plane");
+    made(admin, &projects, &project).await;
+    made(admin, &format!("{plane}{ACCOUNTS}"), &json!({"metadata": {"name": "robot"}})).await;
+    let bound = json!({
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": address}],
+    });
+    assert_eq!(admin.post(&format!("{rbac}/clusterrolebindings"), &bound).await.unwrap().code, 201);
+    let robot = admin.clone().with("impersonate-user", &address);
+    assert_eq!(robot.get(MAPS).await.unwrap().code, 200);
+    // Everything in the control plane goes at once, without requests of anybody; what has to be known of it stays.
+    assert_eq!(admin.delete(&format!("{projects}/web")).await.unwrap().code, 200);
+    let mut tries = 0;
+    while admin.get(&format!("{projects}/web")).await.unwrap().code != 404 {
+        super::iam::again(&mut tries).await;
+    }
+    let refused = robot.get(MAPS).await.unwrap();
+    assert!(refused.code == 403 && refused.text().contains("was deleted at"), "{}", refused.text());
+    made(admin, &projects, &project).await;
+    made(admin, &format!("{plane}{ACCOUNTS}"), &json!({"metadata": {"name": "robot"}})).await;
+    let refused = robot.get(MAPS).await.unwrap();
+    assert_eq!(refused.code, 403, "the binding was made for the first one: {}", refused.text());
+}
+
+#[tokio::test]
 async fn an_account_of_a_project_is_somebody_there_and_nobody_elsewhere() {
     let town = Town::of(&["ann"], &[]).await;
     let folder = tempfile::TempDir::new().unwrap();

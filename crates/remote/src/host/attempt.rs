@@ -6,12 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use krm::status::{Status, Subject};
 use krm::time::Moment;
+use reconcile::actions::{Actions, Journal};
 use reconcile::backoff::{Randomness, system_randomness};
 use reconcile::context::{Context, Refused, World};
+use reconcile::lease::Later;
 use reconcile::operation::Operations;
 use reconcile::plan::Plan;
 use reconcile::read::Read;
-use reconcile::reconciler::{self, Execution, Outcome, Reconciler};
+use reconcile::reconciler::Reconciler;
 use reconcile::target::Target;
 use reconcile::workers::Next;
 use tokio_util::sync::CancellationToken;
@@ -177,21 +179,18 @@ impl Planner {
     async fn carry_out(
         &self,
         place: &Place,
-        plan: Plan,
+        mut plan: Plan,
         snapshot: &Snapshot,
         id: &str,
     ) -> Result<Vec<Refused>, Trouble> {
         let target = place.target();
         let commit = Commit { target: &target, planned_on: snapshot, id };
-        let before = self.records.of(place);
-        let mut operations = before.clone();
-        let external = plan.actions.iter().filter(|action| action.is_external);
-        operations.want(external.map(|action| action.name.as_str()), || self.new_id());
-        let record = (operations != before).then_some(&operations);
+        let actions = Actions::of(&mut plan, self.records.of(place), || self.new_id());
+        let record = actions.to_record();
         if !plan.writes.is_empty() || record.is_some() {
             let landed = self.committer.together(&plan.writes, &plan.guards, record, &commit).await?;
             self.note(landed, snapshot);
-            self.records.set(place, operations.clone());
+            self.records.set(place, actions.operations().clone());
         }
         let mut refused = Vec::new();
         for write in &plan.independent {
@@ -202,48 +201,10 @@ impl Planner {
                 }
             }
         }
-        for action in &plan.actions {
-            let known = operations.get(&action.name);
-            if known.is_some_and(|known| known.result.is_some()) {
-                continue;
-            }
-            let execution = Execution {
-                target: target.clone(),
-                operation: known.map(|known| known.id.clone()).unwrap_or_default(),
-                was_begun: before.get(&action.name).is_some(),
-                handle: known.and_then(|known| known.handle.clone()),
-                cancelled: self.stop.child_token(),
-                gates: self.informers.gates().clone(),
-            };
-            let pause = match reconciler::execute(&**self.reconciler(), action, &execution).await {
-                Outcome::Failed(why) => return Err(Trouble::Other(why)),
-                Outcome::Done(_) if !action.is_external => continue,
-                Outcome::Done(result) => {
-                    operations.done(&action.name, result);
-                    Duration::ZERO
-                }
-                Outcome::Pending(handle, pause) => {
-                    operations.pending(&action.name, handle);
-                    pause
-                }
-            };
-            if action.is_external {
-                self.record(place, &operations, &commit).await?;
-            }
-            self.member.queue.add_after(place.clone(), pause);
-        }
+        let journal = ServerJournal { planner: self, place, commit: &commit };
+        let around = (self.informers.gates(), &self.stop);
+        actions.execute(&**self.reconciler(), &target, around, &journal).await?;
         Ok(refused)
-    }
-
-    async fn record(
-        &self,
-        place: &Place,
-        operations: &Operations,
-        commit: &Commit<'_>,
-    ) -> Result<(), Trouble> {
-        self.committer.together(&[], &[], Some(operations), commit).await?;
-        self.records.set(place, operations.clone());
-        Ok(())
     }
 
     fn note(&self, landed: Vec<Landed>, planned_on: &Snapshot) {
@@ -264,6 +225,33 @@ impl Planner {
         let mut digits = format!("{one:016x}{other:016x}");
         [20, 16, 12, 8].iter().for_each(|at| digits.insert(*at, '-'));
         digits
+    }
+}
+
+/// Keeps operations where the server does.
+struct ServerJournal<'a> {
+    planner: &'a Planner,
+    place: &'a Place,
+    commit: &'a Commit<'a>,
+}
+
+impl Journal for ServerJournal<'_> {
+    type Error = Trouble;
+
+    fn keep<'a>(&'a self, operations: &'a Operations) -> Later<'a, Result<(), Trouble>> {
+        Box::pin(async move {
+            self.planner.committer.together(&[], &[], Some(operations), self.commit).await?;
+            self.planner.records.set(self.place, operations.clone());
+            Ok(())
+        })
+    }
+
+    fn again(&self, pause: Duration) {
+        self.planner.member.queue.add_after(self.place.clone(), pause);
+    }
+
+    fn failed(&self, why: String) -> Trouble {
+        Trouble::Other(why)
     }
 }
 

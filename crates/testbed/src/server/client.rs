@@ -80,6 +80,18 @@ impl Client {
         Self::new(self.identity.clone(), false).expect("the server's certificate was read before")
     }
 
+    /// The same user towards another listener of the server.
+    ///
+    /// # Panics
+    ///
+    /// Never: the certificates were read before.
+    pub fn towards(&self, address: &str) -> Client {
+        let identity = Arc::new(self.identity.towards(address));
+        let client = Self::new(identity, self.shows_certificate);
+        let client = client.expect("the server's certificate was read before");
+        Client { headers: self.headers.clone(), ..client }
+    }
+
     /// Where the server listens.
     pub fn address(&self) -> &str {
         &self.identity.address

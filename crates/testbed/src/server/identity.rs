@@ -38,6 +38,16 @@ impl Identity {
         })
     }
 
+    /// The same towards another address.
+    pub fn towards(&self, address: &str) -> Identity {
+        Identity {
+            address: address.to_owned(),
+            roots: self.roots.clone(),
+            certificate: self.certificate.clone(),
+            key: self.key.clone_key(),
+        }
+    }
+
     /// How its connections are secured; without the certificate it is a stranger's. `protocol` is `h2` or
     /// `http/1.1`.
     pub fn tls(&self, with_certificate: bool, protocol: &str) -> Result<Arc<ClientConfig>, String> {
