@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("Inventory and design", &["inventory", "design", "search", "referrers", "crds"]),
     ("Hosts and clusters", &["host", "hub"]),
     ("Plans, history and recovery", &["plan", "diff", "history", "undo", "restore", "activity", "events"]),
-    ("Projects: services and quota", &["services", "access", "quota", "locations"]),
+    ("Projects: workloads, services and quota", &["compute", "services", "access", "quota", "locations"]),
     ("Access and audit", &["auth", "login", "logout", "audit"]),
     (
         "Server administration",

@@ -41,6 +41,11 @@ pub struct Manifest {
 }
 
 impl FileFlags {
+    /// One file, or - for stdin.
+    pub fn of(file: &str) -> FileFlags {
+        FileFlags { filenames: vec![file.to_owned()], ..FileFlags::default() }
+    }
+
     /// Whether any file is named.
     pub fn is_empty(&self) -> bool {
         self.filenames.is_empty() && self.kustomize.is_none()

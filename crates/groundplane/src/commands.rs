@@ -8,6 +8,7 @@ use cli::{CommandModule, Global};
 /// All of them.
 fn all() -> Vec<Box<dyn CommandModule>> {
     vec![
+        Box::new(compute_cli::Commands),
         Box::new(design_cli::Commands),
         Box::new(inventory_cli::Commands),
         Box::new(fulfillment_cli::Hosts),

@@ -23,7 +23,6 @@ impl CommandModule for Commands {
     }
 
     fn run_as_plugin(&self, words: &[OsString]) -> Option<u8> {
-        let is_plugin = plugin::is_plugin(words.first().map(OsString::as_os_str));
-        is_plugin.then(|| plugin::run(words.to_vec(), Console::of_process()))
+        plugin::PLUGIN.is_called(words).then(|| plugin::run(words.to_vec(), Console::of_process()))
     }
 }

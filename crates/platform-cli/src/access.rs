@@ -100,6 +100,20 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     Ok(())
 }
 
+/// Asks for access to a service as `access request NAME` does.
+pub async fn request_now(service: &str, session: &mut Session) -> Result<(), Failure> {
+    let project = output::project(session)?;
+    let arguments = Request {
+        service: service.to_owned(),
+        message: None,
+        renew: false,
+        wait: false,
+        timeout: "30m".to_owned(),
+        output: Form::Table,
+    };
+    request(arguments, &project, session).await
+}
+
 async fn request(arguments: Request, project: &str, session: &mut Session) -> Result<(), Failure> {
     let client = session.client().await?;
     let mut service = find(&client, &arguments.service).await?;

@@ -1,10 +1,10 @@
 //! Commands for what a project may use and how much: quota, access to services, and locations.
 
-mod access;
+pub mod access;
 mod locations;
 mod module;
 mod output;
-mod quota;
-mod services;
+pub mod quota;
+pub mod services;
 
 pub use module::{Access, Locations, Quota, Services};
