@@ -7,11 +7,17 @@ use serde_json::{Value, json};
 
 use crate::hash::template_hash;
 use crate::names::RESTARTED_AT;
-use crate::template::list;
+use crate::template::{in_city, list};
 
 /// Hash of the template of a workload.
 pub fn hash_of(workload: &Object) -> Option<String> {
     workload.at("spec.template").map(template_hash)
+}
+
+/// Whether a deployment has a template of its workload, as it is in the deployment's city.
+pub fn has_template(template: &Value, deployment: &Object) -> bool {
+    let city = deployment.at("spec.cityCode").and_then(Value::as_str).unwrap_or_default();
+    deployment.at("spec.template").map(template_hash) == Some(template_hash(&in_city(template, city)))
 }
 
 /// What changed between two states of a workload, in a line.

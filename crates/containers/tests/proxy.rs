@@ -1,4 +1,5 @@
 //! The proxy in front of instances: a roll fails no request, a drain lets old connections finish.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 mod support;
 

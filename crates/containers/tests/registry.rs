@@ -1,4 +1,5 @@
 //! Images come from real registries and from layouts on disk; registries that lie are found out.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Real containers, from a real registry: pulled, run, probed, crashed, restarted, taken up again, and removed without a trace.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 mod support;
 
@@ -74,8 +75,8 @@ async fn an_instance_from_a_registry_serves_logs_takes_commands_and_leaves_nothi
     assert_eq!(state.phase, Phase::Running);
     assert_eq!(state.addresses, ["10.128.0.2".parse::<std::net::IpAddr>().unwrap()]);
     assert_eq!(get(state.published[0].address, "/").await.unwrap(), "hello");
-    let stream = oci.connect(&id("web-0"), 80).await;
-    assert!(stream.is_ok());
+    // The program serves one connection at a time.
+    drop(oci.connect(&id("web-0"), 80).await.unwrap());
     assert!(oci.usage(&id("web-0")).await.unwrap().memory_bytes > 0);
 
     let logged = oci.logs(LogRequest::new(id("web-0"))).await.unwrap().collect().await.unwrap();

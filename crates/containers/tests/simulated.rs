@@ -1,4 +1,5 @@
 //! Simulated instances follow their scripts, in the time that the clock shows.
+#![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 use std::sync::Arc;
 use std::time::Duration;

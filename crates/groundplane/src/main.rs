@@ -56,6 +56,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == serve::local::SHIM) {
+        return containers::shim::main(words.into_iter().skip(2));
+    }
     if let Some(code) = commands::run_as_plugin(&words) {
         return ExitCode::from(code);
     }

@@ -160,6 +160,10 @@ async fn those_who_never_read_cost_little_and_find_their_place_again() {
     }
     let server = Server::fresh(GROUNDPLANE, &["--audit-log", "none"]).unwrap();
     let client = server.client();
+    // A controller makes it at the first start; nothing else changes here by itself.
+    while client.get(&format!("{MAPS}/kube-root-ca.crt")).await.unwrap().code != 200 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let start = newest(&client).await;
     let path = format!("{MAPS}?watch=1&resourceVersion={start}");
     let stuck = never_reading(&client, &path, STUCK).await;

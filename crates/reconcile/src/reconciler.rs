@@ -31,6 +31,12 @@ pub trait Reconciler: Send + Sync + 'static {
         ""
     }
 
+    /// Whether clients wait for what it does before they go on, as they do for a definition to be served. It then works on
+    /// the threads that answer requests, and not on those of the other controllers, which give way to them.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
     /// The objects that it reconciles.
     fn scope(&self) -> Scope;
 

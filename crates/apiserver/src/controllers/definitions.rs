@@ -44,6 +44,10 @@ impl Reconciler for DefinitionController {
         "kube-apiserver"
     }
 
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
     fn scope(&self) -> Scope {
         Scope::resource(GROUP, PLURAL, Planes::Both)
     }

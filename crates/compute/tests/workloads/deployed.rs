@@ -147,8 +147,17 @@ async fn every_failure_is_told_with_its_cause() {
         place.deploy(&workload(name, image, &["DFW"], 1)).await;
         let instance = format!("{name}-default-dfw-0");
         place.until_shown(&instance, wanted).await;
-        let found = place.instance(&instance).await.unwrap();
-        assert!(message(&found, "Ready").contains(cause), "{name}: {}", message(&found, "Ready"));
+        // The agent tells first, and the sum of all conditions follows.
+        let mut tries = 0;
+        loop {
+            let found = place.instance(&instance).await.unwrap();
+            if message(&found, "Ready").contains(cause) {
+                break;
+            }
+            tries += 1;
+            assert!(tries < 1500, "{name}: {}", message(&found, "Ready"));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
     let crashed = place.instance("crash-default-dfw-0").await.unwrap();
     assert_eq!(crashed["status"]["lastLines"], json!(["no database"]));

@@ -32,9 +32,11 @@ impl Registry {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        // Dropping it ends the program, also where it never listens.
+        let registry = Self { address, child, _folder: folder };
         for _ in 0..500 {
             if TcpStream::connect(address).is_ok() {
-                return Self { address, child, _folder: folder };
+                return registry;
             }
             std::thread::sleep(Duration::from_millis(20));
         }

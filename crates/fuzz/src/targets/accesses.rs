@@ -96,8 +96,8 @@ fn check_query(text: &str) {
 
 fn check_token(text: &str) {
     for token in [text.to_owned(), krm::base64::url(text.as_bytes())] {
-        let Ok(resume) = Resume::read(&token) else { continue };
-        assert_eq!(Resume::read(&resume.token()).as_ref().ok(), Some(&resume));
+        let Ok(resume) = Resume::read(&token, token.len().is_multiple_of(2)) else { continue };
+        assert_eq!(Resume::read(&resume.token(), false).as_ref().ok(), Some(&resume));
         // Where a list goes on is compared with the version that the store has.
         assert!(resume.revision().is_none_or(|revision| revision.end().revision() == revision));
     }

@@ -1,6 +1,7 @@
-//! The threads of the controllers: apart from those that answer requests, on half of the processors, and behind others there.
+//! The threads of the controllers: apart from those that answer requests, at a lower priority, and on half of the processors
+//! where there are four or more.
 //!
-//! A request that comes in finds a processor without controllers. Where it does not, the kernel still lets whoever runs go on
+//! A request that comes in finds a processor without controllers. Where it does not, the kernel still lets a running thread go on
 //! for some milliseconds, however low its priority: that is why priority alone is not enough.
 
 use std::time::Duration;
@@ -11,11 +12,14 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::failure::Failure;
 
-/// How far controllers give way to requests, on the scale of nice(1): they get about a tenth of a processor that a request
+/// How far controllers give way to requests, on the scale of nice(1): they get about a quarter of a processor that a request
 /// wants too, and all of one that nobody wants.
-const FURTHER: i32 = 10;
+const FURTHER: i32 = 5;
 /// The end of that scale.
 const NICEST: i32 = 19;
+
+/// Processors from which on controllers keep to half of them.
+const ENOUGH: usize = 4;
 
 /// How long the end of the process waits for what can't be cancelled.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -68,10 +72,10 @@ fn give_way(processors: Option<&CpuSet>) {
     }
 }
 
-/// The second half of some processors; `None` of one alone.
+/// The second half of some processors; `None` where they are few: other programs could then hold up all controllers.
 fn half(all: &CpuSet) -> Option<CpuSet> {
     let count = all.count() as usize;
-    if count < 2 {
+    if count < ENOUGH {
         return None;
     }
     let mut half = CpuSet::new();
@@ -93,8 +97,8 @@ mod tests {
     #[test]
     fn controllers_get_half_of_the_processors_that_the_process_may_use() {
         assert_eq!(half(&set(&[3])), None);
-        assert_eq!(half(&set(&[0, 1])), Some(set(&[1])));
-        assert_eq!(half(&set(&[2, 5, 7])), Some(set(&[7])));
+        assert_eq!(half(&set(&[0, 1])), None);
         assert_eq!(half(&set(&[0, 1, 2, 3])), Some(set(&[2, 3])));
+        assert_eq!(half(&set(&[1, 2, 5, 7, 9])), Some(set(&[7, 9])));
     }
 }

@@ -1,5 +1,6 @@
 //! A first use on one machine: the flags of it, what is made at the start, and what instances run on.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use apiserver::api::Api;
@@ -8,6 +9,8 @@ use apiserver::plane::Plane;
 use compute::agent::Agent;
 use containers::Runtime;
 use containers::clock::TokioClock;
+use containers::image::Digest;
+use containers::oci::{Oci, Settings};
 use containers::simulated::Simulated;
 use krm::Object;
 use reconcile::reconciler::Reconciler;
@@ -15,6 +18,12 @@ use reconcile::reconciler::Reconciler;
 use super::bootstrap::ensure;
 use crate::failure::Failure;
 use crate::modules;
+
+/// The word by which this program is called to stay beside a container.
+pub const SHIM: &str = "__shim";
+
+/// Where what containers need while they run is kept, until the machine is restarted.
+const RUN: &str = "/run/groundplane";
 
 /// The project that is used first.
 const PROJECT: &str = "default";
@@ -29,7 +38,8 @@ pub struct LocalFlags {
     #[arg(long, value_name = "CODE,…", value_delimiter = ',')]
     local_cities: Vec<String>,
 
-    /// What instances of workloads run on. With "simulated", nothing runs on this machine: instances only report that they do.
+    /// What instances of workloads run on. With "containers", they run on this machine, as root and with runc. With
+    /// "simulated", nothing runs: instances only report that they do.
     #[arg(long, value_name = "RUNTIME", value_enum, default_value_t = Instances::None)]
     instances: Instances,
 }
@@ -39,6 +49,8 @@ pub struct LocalFlags {
 enum Instances {
     /// Nothing: an agent elsewhere runs them.
     None,
+    /// OCI containers on this machine.
+    Containers,
     /// Nothing runs; instances are played.
     Simulated,
 }
@@ -80,12 +92,30 @@ impl LocalFlags {
         Ok(())
     }
 
-    /// The agent of this machine, if one is asked for.
-    pub fn agent(&self) -> Option<Arc<dyn Reconciler>> {
+    /// The agent of this machine, if one is asked for. Containers are kept in the data folder, and outlive the server.
+    pub async fn agent(&self, folder: &Path) -> Result<Option<Arc<dyn Reconciler>>, Failure> {
         let runtime: Arc<dyn Runtime> = match self.instances {
-            Instances::None => return None,
+            Instances::None => return Ok(None),
+            Instances::Containers => Arc::new(containers(folder).await?),
             Instances::Simulated => Arc::new(Simulated::new(Arc::new(TokioClock::new()))),
         };
-        Some(Arc::new(Agent::new(runtime)))
+        Ok(Some(Arc::new(Agent::new(runtime))))
     }
+}
+
+async fn containers(folder: &Path) -> Result<Oci, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new("finding the program that containers are started with", error))?;
+    let folder = std::path::absolute(folder.join("containers"))
+        .map_err(|error| Failure::new("finding the folder of containers", error))?;
+    let shim = vec![program.into_os_string(), SHIM.into()];
+    // The data folder is its owner's alone, and the root of a user namespace has to pass through this one.
+    let name = Digest::of(folder.as_os_str().as_encoded_bytes()).hex()[..12].to_owned();
+    let run = Path::new(RUN).join(name);
+    std::fs::create_dir_all(&run)
+        .map_err(|error| Failure::new(format_args!("making the folder {}", run.display()), error))?;
+    let settings = Settings::new(&folder, run, shim);
+    Oci::open(settings)
+        .await
+        .map_err(|error| Failure::new("preparing to run containers (--instances)", error))
 }

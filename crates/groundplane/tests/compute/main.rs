@@ -1,6 +1,9 @@
 //! Workloads on the real binary: a first start on one machine, and kubectl.
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
+mod commands;
+mod containers;
+
 use std::process::Command;
 use std::time::{Duration, Instant};
 

@@ -14,8 +14,8 @@ use crate::controllers::text;
 use crate::hash::template_hash;
 use crate::kinds::Workload;
 use crate::kinds::workload::RolloutPhase;
+use crate::rollout::has_template;
 use crate::shown::{DeploymentPhase, deployment};
-use crate::template::in_city;
 
 const AVAILABLE: &str = "Available";
 const COUNTS: [&str; 5] =
@@ -217,18 +217,19 @@ impl<'a> Rollup<'a> {
         if let Some(blocked) = &self.blocked {
             return (RolloutPhase::Blocked, Some((blocked.reason.clone(), blocked.message.clone())));
         }
+        // What deployments report is about the template that they are changed from.
+        if self.is_changing {
+            return (RolloutPhase::Updating, None);
+        }
         let states: Vec<(DeploymentPhase, Option<(String, String)>)> =
             self.deployments.iter().map(|found| deployment(&Value::Object(found.0.clone()))).collect();
         if let Some((_, why)) = states.iter().find(|(phase, _)| *phase == DeploymentPhase::Blocked) {
             return (RolloutPhase::Blocked, why.clone());
         }
         let template = self.object.at("spec.template").cloned().unwrap_or_default();
-        let is_behind = |found: &&Object| {
-            let own = in_city(&template, text(found, "spec.cityCode"));
-            found.at("spec.template").map(template_hash) != Some(template_hash(&own))
-        };
+        let has_newest = |found: &&Object| has_template(&template, found);
         let are_done = !states.is_empty() && states.iter().all(|(phase, _)| *phase == DeploymentPhase::Done);
-        let is_behind = self.deployments.iter().any(is_behind);
+        let is_behind = !self.deployments.iter().all(has_newest);
         let is_paused = self.workload.spec.rollout.as_ref().is_some_and(|rollout| rollout.paused);
         if is_paused && (is_behind || !are_done) {
             return (RolloutPhase::Paused, None);
@@ -236,7 +237,7 @@ impl<'a> Rollup<'a> {
         if self.canary_waits {
             return (RolloutPhase::Canary, None);
         }
-        if are_done && !is_behind && !self.is_changing && self.has_all_deployments() {
+        if are_done && !is_behind && self.has_all_deployments() {
             return (RolloutPhase::Done, None);
         }
         if is_waiting && self.object.at("status.rollout.phase").is_some() && self.left().is_none() {
