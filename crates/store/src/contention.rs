@@ -16,14 +16,6 @@ use crate::transaction::Guard;
 #[derive(Default)]
 pub(crate) struct Contention {
     lines: Mutex<HashMap<Bytes, Arc<tokio::sync::Mutex<()>>>>,
-    /// What transactions are in conflict over that the committer decides now, and how many they are.
-    alone: Mutex<HashMap<Bytes, usize>>,
-}
-
-/// A transaction that the committer decides. Others that depend on the same thing are decided there at once.
-pub(crate) struct Alone<'a> {
-    contention: &'a Contention,
-    over: Bytes,
 }
 
 /// The front of a line. Whoever is next gets it when it is dropped.
@@ -53,31 +45,6 @@ impl Contention {
                 .find_map(|over| lines.get_key_value(over?).map(|(over, _)| over.clone()))?
         };
         Some(self.wait(over).await)
-    }
-
-    /// Has the committer decide after this conflict.
-    pub fn alone_after(&self, conflict: &Conflict) -> Option<Alone<'_>> {
-        fought_over(conflict).map(|over| self.alone(Bytes::copy_from_slice(over)))
-    }
-
-    /// Has the committer decide what depends on these guards, if it decides others now that depend on one of them; `None`
-    /// if it does not.
-    pub fn alone_with(&self, guards: &[Guard]) -> Option<Alone<'_>> {
-        let over = {
-            let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-            if alone.is_empty() {
-                return None;
-            }
-            let over = guards.iter().filter_map(guarded);
-            over.filter_map(|over| alone.get_key_value(over)).map(|(over, _)| over.clone()).next()?
-        };
-        Some(self.alone(over))
-    }
-
-    fn alone(&self, over: Bytes) -> Alone<'_> {
-        let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        *alone.entry(over.clone()).or_default() += 1;
-        Alone { contention: self, over }
     }
 
     async fn wait(&self, over: Bytes) -> Turn<'_> {
@@ -116,18 +83,6 @@ fn guarded(guard: &Guard) -> Option<&[u8]> {
         Guard::At { key, .. } => Some(key.as_bytes()),
         Guard::Bucket { term, .. } => Some(term),
         Guard::Exists(_) | Guard::Life { .. } | Guard::Lease(_) => None,
-    }
-}
-
-impl Drop for Alone<'_> {
-    fn drop(&mut self) {
-        let mut alone = self.contention.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(many) = alone.get_mut(&self.over) {
-            *many -= 1;
-            if *many == 0 {
-                alone.remove(&self.over);
-            }
-        }
     }
 }
 

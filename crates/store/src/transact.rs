@@ -9,8 +9,6 @@ use crate::store::Store;
 use crate::transaction::{Author, Committed, Transaction};
 use crate::view::View;
 
-/// Writes of a transaction, at most, that the committer decides after the first conflict: nobody waits long for it.
-const SMALL: usize = 16;
 /// Tries with jitter before the transaction is decided where nothing else can happen.
 const TRIES: u32 = 16;
 
@@ -27,10 +25,8 @@ impl dyn Store {
     /// Runs `decide` on a view and commits what it wrote, provided that nothing it read has changed by then.
     /// If something has, it is run again on a new view, up to 16 times with growing pauses; then once inside
     /// the committer, where nothing can change (embedded), or it is given up as [`Error::Contended`] (etcd).
-    /// Where one committer does everything (embedded), small transactions are run inside of it after the first conflict, and
-    /// those that depend on the same thing at that time with them: however many they are, they share one sync of the disk.
-    /// Others of this process that were in each other's way wait in line, first come, first served, so that
-    /// none but those of another server are in anybody's way twice.
+    /// Transactions of this process that were in each other's way wait in line, first come, first served, so that
+    /// others than those of another server are in nobody's way twice.
     /// A lease that was lost does not come back by waiting: that is told at once.
     ///
     /// `decide` may run many times: it must do nothing but read the view and write to it.
@@ -64,10 +60,6 @@ impl dyn Store {
                     continue;
                 }
             };
-            let goes_alone = has_one_committer && view.written_keys().count() <= SMALL;
-            if goes_alone && let Some(_alone) = contention.alone_with(view.guards()) {
-                return self.decide_alone(author, decide).await;
-            }
             if turn.is_none() {
                 turn = contention.wait_for_guards(view.guards()).await;
                 if turn.is_some() {
@@ -81,10 +73,6 @@ impl dyn Store {
                 Err(Error::Conflict(conflict)) => conflict,
                 Err(error) => return Err(Refused::Store(error)),
             };
-            if goes_alone {
-                let _alone = contention.alone_after(&conflict);
-                return self.decide_alone(author, decide).await;
-            }
             if turn.as_ref().is_none_or(|turn| !turn.is_over(&conflict)) {
                 // Never two lines at once: whoever is first in the other may wait in this one.
                 drop(turn.take());
