@@ -292,10 +292,13 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     let nodes = node_listener.map(|nodes| nodes.serve(stopped.clone()));
     let serving = tokio::spawn(server::serve(listener, tls.clone(), pipeline.clone(), stopped));
     tokio::spawn(renew(credentials, tls, url.clone()));
+    // A supervisor may stop the server as soon as it knows that it is ready.
+    let signalled = until_signalled();
     announce::ready(arguments.log_format, &url, &kubeconfig, arguments.demo);
     supervisor::ready();
 
-    wait_for_signal().await;
+    signalled.await;
+    supervisor::stopping();
     api.controllers().stop().await;
     tracing::info!("stopping");
     if !arguments.etcd.is_empty()
@@ -303,7 +306,6 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     {
         tracing::warn!(%error, "the address of this server stays in the endpoints of default/kubernetes");
     }
-    supervisor::stopping();
     stopping.store(true, Ordering::Relaxed);
     let _ = stop.send(true);
     pipeline.routes.stop();
@@ -382,12 +384,18 @@ fn audit(folder: &std::path::Path, arguments: &Arguments) -> Result<Option<Audit
     Ok(Some(Audit { log: Arc::new(log), policy }))
 }
 
-/// Waits until the process is asked to stop.
-pub async fn wait_for_signal() {
+/// Ends when the process is asked to stop. Signals count from this call on, also before the future is awaited: until then
+/// they would end the process at once.
+pub fn until_signalled() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+    let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        let (Ok(mut terminate), Ok(mut interrupt)) = (terminate, interrupt) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
     }
 }

@@ -81,7 +81,7 @@ async fn work(
         let stop = stop.clone();
         tasks.spawn(async move { host.run(&stop).await });
     }
-    serve::wait_for_signal().await;
+    serve::until_signalled().await;
     tracing::info!("stopping; leases are given back");
     stop.cancel();
     while tasks.join_next().await.is_some() {}
