@@ -82,6 +82,9 @@ impl Reconciler for EntitlementController {
     }
 }
 
+/// Annotation of a consumer with the uid of the entitlement that it was made for.
+const REQUEST: &str = "services.miloapis.com/entitlement-uid";
+
 /// What is decided about a request.
 struct Verdict {
     phase: EntitlementPhase,
@@ -145,6 +148,15 @@ fn entitlement(target: &Target, object: &Arc<Object>, context: &Context<'_>) -> 
     let place = consumer_of(&service, &target.plane, context);
     let there = place.as_ref().and_then(|place| context.get(place));
     let consumer = there.as_ref().and_then(|found| read::<ServiceConsumer>(found));
+    if let (Some(place), Some(found), Some(consumer)) = (&place, &there, &consumer)
+        && is_of_earlier_request(found, object)
+        && !consumer.spec.suspended
+    {
+        // The request was taken back and made again before either was seen here: what was decided is not about this one.
+        let (uid, version) = (Some(found.uid().to_owned()), Some(found.resource_version().to_owned()));
+        plan.write(Write::Delete(place.clone(), Deletion { uid, version, ..Deletion::default() }));
+        return plan;
+    }
     if let Some(place) = &place {
         pass_on(&mut plan, place, consumer.as_ref(), &entitlement, &target.plane);
     }
@@ -185,9 +197,15 @@ fn pass_on(
                 spec["requestMessage"] = message.as_str().into();
             }
             made.set("spec", Some(spec));
+            made.set_meta("annotations", Some(json!({ REQUEST: entitlement.metadata.uid })));
             plan.write(Write::Create(place.plane.clone(), made));
         }
     }
+}
+
+/// Whether a consumer stands for an entitlement that there was before this one. One that names none stands for any.
+fn is_of_earlier_request(consumer: &Object, entitlement: &Object) -> bool {
+    consumer.annotation(REQUEST).is_some_and(|uid| uid != entitlement.uid())
 }
 
 /// Asks for what an active service needs.
