@@ -1,10 +1,12 @@
 //! The API server without its sockets: the store, the kinds and what every request needs of them.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use krm::status::Status;
 use krm::time::Moment;
 use reconcile::backoff::Backoff;
@@ -15,11 +17,14 @@ use tokio::task::JoinHandle;
 use crate::catalog::Kinds;
 use crate::controllers::running::Controllers;
 use crate::followers::Followers;
+use crate::in_process::PublicApi;
+use crate::outgoing::Outgoing;
 use crate::read::answers::KeptAnswers;
 use crate::read::parsed::ParsedObjects;
 use crate::read::shown::Shown;
 use crate::rights::Rights;
 use crate::server_module::Plugins;
+use crate::write::effects::amended::Amended;
 use crate::write::{self, fence};
 
 /// The first pauses of the back-off are made for events in one process; a store is left alone for longer: 160 ms at first.
@@ -39,10 +44,15 @@ struct Shared {
     shown: Shown,
     parsed: ParsedObjects,
     answers: KeptAnswers,
+    amended: Arc<Amended>,
     controllers: Controllers,
     key_files: OnceLock<Vec<store::KeyNote>>,
     gates: OnceLock<FeatureGates>,
     token_issuers: OnceLock<Vec<String>>,
+    shortcomings: OnceLock<Vec<String>>,
+    public: OnceLock<PublicApi>,
+    outgoing: OnceLock<Arc<Outgoing>>,
+    checkpoints: OnceLock<Arc<dyn store::CheckpointKeeper>>,
 }
 
 impl Api {
@@ -66,17 +76,25 @@ impl Api {
             shown: Shown::default(),
             parsed: ParsedObjects::default(),
             answers: KeptAnswers::default(),
+            amended: Arc::default(),
             controllers: Controllers::default(),
             key_files: OnceLock::new(),
             gates: OnceLock::new(),
             token_issuers: OnceLock::new(),
+            shortcomings: OnceLock::new(),
+            public: OnceLock::new(),
+            outgoing: OnceLock::new(),
+            checkpoints: OnceLock::new(),
         }));
         let snapshot = api.store().current().await?;
         api.0.followers.load(&api, &snapshot).await;
         let watch = api.store().watch(b"", snapshot.version())?;
         let following = api.clone();
         let task = tokio::spawn(async move {
-            following.follow(watch).await;
+            // What it shares is changed by single steps; nobody decides by it after this.
+            if AssertUnwindSafe(following.follow(watch)).catch_unwind().await.is_err() {
+                tracing::error!("the watch on custom resource definitions and access rules panicked");
+            }
             following.0.is_following.store(false, Ordering::Relaxed);
             following.0.followers.stop();
         });
@@ -131,6 +149,46 @@ impl Api {
         let _ = self.0.gates.set(gates);
     }
 
+    /// Says what the machine of the server lacks, a sentence for each, with the next step. The server works without it.
+    pub fn name_shortcomings(&self, shortcomings: Vec<String>) {
+        let _ = self.0.shortcomings.set(shortcomings);
+    }
+
+    /// What the machine of the server lacks.
+    pub fn shortcomings(&self) -> &[String] {
+        self.0.shortcomings.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Says what answers requests of the public API that are made in this process.
+    pub fn serve_in_process(&self, public: PublicApi) {
+        let _ = self.0.public.set(public);
+    }
+
+    /// The public API, for faces of this server. There is none before the server listens.
+    pub fn public(&self) -> Option<&PublicApi> {
+        self.0.public.get()
+    }
+
+    /// Says where the newest checkpoint of the history is kept besides in the store.
+    pub fn keep_checkpoints_at(&self, keeper: Arc<dyn store::CheckpointKeeper>) {
+        let _ = self.0.checkpoints.set(keeper);
+    }
+
+    /// Where the newest checkpoint of the history is kept besides in the store.
+    pub fn checkpoint_keeper(&self) -> Option<&Arc<dyn store::CheckpointKeeper>> {
+        self.0.checkpoints.get()
+    }
+
+    /// Says what may be called for projects.
+    pub fn set_outgoing(&self, outgoing: Outgoing) {
+        let _ = self.0.outgoing.set(Arc::new(outgoing));
+    }
+
+    /// What may be called for projects.
+    pub fn outgoing(&self) -> Arc<Outgoing> {
+        self.0.outgoing.get().cloned().unwrap_or_default()
+    }
+
     /// Says which issuers of tokens the server trusts, besides itself. Clients learn it to log in.
     pub fn name_token_issuers(&self, mut issuers: Vec<String>) {
         issuers.sort();
@@ -181,6 +239,11 @@ impl Api {
     /// What answers have computed last.
     pub fn answers(&self) -> &KeptAnswers {
         &self.0.answers
+    }
+
+    /// The objects that were amended last.
+    pub fn amended(&self) -> &Arc<Amended> {
+        &self.0.amended
     }
 
     /// Whether definitions and rights are still followed.
@@ -246,9 +309,17 @@ impl Api {
         bytes
     }
 
-    /// A new identity: a random UUID.
+    /// A new identity for a request or an operation: a random UUID.
     pub fn new_uid(&self) -> String {
         write::uuid(self.random())
+    }
+
+    /// A new identity for an object. Without randomness there is none: two objects must never share one.
+    pub fn new_object_uid(&self) -> Result<String, Status> {
+        let mut bytes = [0; 16];
+        let drawn = self.store().environment().randomness.fill(&mut bytes);
+        drawn.map_err(|error| Status::internal(format_args!("no identity for a new object: {error}")))?;
+        Ok(write::uuid(bytes))
     }
 }
 

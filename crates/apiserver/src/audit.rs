@@ -6,6 +6,7 @@ mod policy;
 mod reader;
 mod record;
 mod rotation;
+mod sample;
 mod source;
 
 pub use event::{Event, ObjectRef};

@@ -10,6 +10,7 @@ mod proved;
 mod public_key;
 mod service_account;
 mod service_account_token;
+mod sessions;
 mod signed_by_account;
 mod token_file;
 
@@ -23,10 +24,13 @@ pub use fetch::{Fetch, FetchError, HttpFetch};
 pub use impersonation::{Impersonated, Impersonation};
 pub use oidc::{Anonymous, AuthenticationConfig, ConfigError, Issuer};
 pub use public_key::PublicKey;
-pub use service_account::{service_account_groups, service_account_of, service_account_user};
+pub use service_account::{
+    service_account, service_account_groups, service_account_of, service_account_user,
+};
 pub use service_account_token::{
     Account, BoundSecret, IssuedToken, ServiceAccountTokens, ServiceAccounts, TokenKeyError,
 };
+pub use sessions::Sessions;
 pub use signed_by_account::{Signer, Signers};
 pub use token_file::{TokenFile, TokenFileError};
 

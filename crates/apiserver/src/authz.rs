@@ -4,7 +4,7 @@ mod aggregation;
 mod attributes;
 mod authorizer_plugin;
 mod bootstrap;
-mod coverage;
+pub(crate) mod coverage;
 mod escalation;
 mod extent;
 mod grants;
@@ -65,6 +65,12 @@ pub trait Authorizer: Send + Sync {
 
     /// What `who` may do in a namespace.
     fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound;
+
+    /// What of that `who` may give to others by RBAC. It is less where what one may read is shown without its values: RBAC has
+    /// no verb for those.
+    fn grantable(&self, who: &Identity, namespace: &str) -> RulesFound {
+        self.rules_for(who, namespace)
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use krm::Object;
+use krm::cel::RequestBudget;
 use krm::kind::{Address, Kind, Version};
 use krm::status::Status;
 use store::{Author, Fence, Key, Uid};
@@ -65,6 +66,8 @@ pub struct Call {
     pub depth: u8,
     /// The request whose effects led to this call: its user gets the errors.
     pub asker: Option<Arc<Call>>,
+    /// What the rules of all objects that the request is about may cost together.
+    pub budget: Arc<RequestBudget>,
     /// What a webhook has made of objects for this request; the server's own work never waits for one.
     pub conversions: Option<Arc<Conversions>>,
 }
@@ -131,6 +134,13 @@ impl Call {
     pub fn parts(&self) -> Parts<'_> {
         let (group, plural) = self.kept();
         Parts { plane: self.plane.as_str(), group, plural, namespace: &self.namespace, name: &self.name }
+    }
+
+    /// Whether a change of its object may take long to decide: by rules that others wrote, or because it is the definition of a
+    /// kind.
+    pub fn is_costly(&self) -> bool {
+        self.kind.group == crate::definitions::GROUP
+            || self.kind.versions.iter().any(|version| !version.rules.is_empty())
     }
 
     /// Whether who makes it may do something to objects of its kind; an error is the refusal.
@@ -303,7 +313,10 @@ impl Call {
 
     /// Who writes, for the history.
     pub fn author(&self, manager: &str) -> Author {
-        let author = Author::new(&*self.who.user, manager);
+        let mut author = Author::new(&*self.who.user, manager);
+        if let Some(really) = &self.really {
+            author = author.acted_by(&*really.user);
+        }
         match &self.message {
             Some(message) => author.because(message.as_str()),
             None => author,

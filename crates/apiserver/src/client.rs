@@ -118,6 +118,7 @@ impl Client {
             all_planes: false,
             depth: 0,
             asker: None,
+            budget: Arc::default(),
             conversions: None,
         }
     }

@@ -77,13 +77,13 @@ impl Conversions {
     }
 
     /// Has everything converted that is wanted.
-    pub async fn settle(&self, kind: &Kind, are_listed: bool) -> Result<(), Status> {
+    pub async fn settle(&self, call: &Call, are_listed: bool) -> Result<(), Status> {
         let mut wanted = std::mem::take(&mut self.state().wanted);
         while let Some(target) = wanted.last().map(|(wanted, _)| wanted.target) {
             let (now, later): (Vec<_>, Vec<_>) =
                 wanted.into_iter().partition(|(wanted, _)| wanted.target == target);
             let (keys, objects): (Vec<ConversionKey>, Vec<Object>) = now.into_iter().unzip();
-            let converted = webhook::convert(kind, target, &objects, are_listed).await?;
+            let converted = webhook::convert(call, target, &objects, are_listed).await?;
             self.state().done.extend(keys.into_iter().zip(converted));
             wanted = later;
         }
@@ -130,7 +130,7 @@ pub async fn prepare(call: &Call, stored: &[(Key, Arc<Entry>)]) -> Result<(), St
             _ => {}
         }
     }
-    conversions.settle(&call.kind, true).await
+    conversions.settle(call, true).await
 }
 
 /// How often something was made that needs conversions.
@@ -147,7 +147,7 @@ impl Turns {
         self.0 += 1;
         match &call.conversions {
             Some(conversions) if refused.reason == UNCONVERTED && self.0 < 20 => {
-                conversions.settle(&call.kind, false).await
+                conversions.settle(call, false).await
             }
             _ => Err(refused),
         }

@@ -204,7 +204,7 @@ struct Listed<'a> {
 /// The subresources of a kind that is served in a version, each with the verbs it takes; those too that are not listed.
 pub fn verbs_of_subresources(kind: &Kind, version: &Version) -> Vec<(&'static str, &'static [&'static str])> {
     let parts = parts::served(kind, version).into_iter().map(|part| (part.name, part.verbs));
-    parts.chain(kind.questions.iter().map(verbs_of_question)).collect()
+    parts.chain(kind.questions.iter().map(verbs_of_question)).chain(kind.streams.iter().copied()).collect()
 }
 
 fn verbs_of_question(question: &Question) -> (&'static str, &'static [&'static str]) {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use krm::Object;
 use krm::status::Status;
 use serde_json::Value;
-use store::Body;
+use store::{Body, Entry};
 
 /// The bytes of an object with a place for its version.
 pub fn body(object: &Object) -> Result<Body, Status> {
@@ -89,6 +89,14 @@ pub fn read(bytes: &[u8]) -> Result<Object, Status> {
     serde_json::from_slice(bytes)
         .map(Object)
         .map_err(|error| Status::internal(format_args!("failed to decode a stored object: {error}")))
+}
+
+/// Whether a stored object that is not sealed is marked as being deleted. Asked with every write: it is read only where the
+/// word is in it at all.
+pub fn is_deleting(entry: &Entry) -> bool {
+    const MARK: &[u8] = b"\"deletionTimestamp\"";
+    let bytes = entry.bytes();
+    bytes.windows(MARK.len()).any(|part| part == MARK) && read(bytes).is_ok_and(|object| object.is_deleting())
 }
 
 /// The beginning of every object of a kind at one version: `{"apiVersion":"…","kind":"…"`.

@@ -109,6 +109,11 @@ impl Credentials {
         Credentials::open_or_create_at(&self.directory, self.names.clone(), now).map(Some)
     }
 
+    /// The credentials that are in the folder now. Files that are missing, or no longer good, are made anew.
+    pub fn read_again(&self, now: SystemTime) -> Result<Credentials, CredentialsError> {
+        Credentials::open_or_create_at(&self.directory, self.names.clone(), now)
+    }
+
     /// The private files that a copy of this server needs, for the manifest of a backup.
     pub fn key_files(&self) -> Vec<store::KeyNote> {
         let folder = self.directory.join(FOLDER);

@@ -7,7 +7,7 @@ pub(crate) mod controller_lease;
 pub mod controllers;
 mod credentials;
 pub mod feature_gates;
-mod health;
+pub(crate) mod health;
 pub mod key_rotation;
 pub mod other;
 pub mod past;

@@ -77,9 +77,14 @@ pub fn searched(kinds: &Kinds, plane: &Plane, kind: Option<&Kind>, group: &str, 
     }
 }
 
+/// Whether a search finds objects of a kind.
+pub fn is_searched(kind: &Kind) -> bool {
+    kind.is_searched && kind.history != History::None && kind.mirror.is_none()
+}
+
 /// A kind that ships may declare more, which is read off the whole object.
 fn shipped(kind: &Kind, found_by: &FoundBy, parts: &Parts<'_>, bytes: &[u8], terms: &mut Vec<Term>) {
-    let is_searched = kind.history != History::None && kind.mirror.is_none();
+    let is_searched = is_searched(kind);
     let words: &[String] = if kind.secret { &[] } else { &kind.searchable };
     let needs_all = kind.selected.is_some()
         || !kind.references.is_empty()

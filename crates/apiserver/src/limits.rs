@@ -1,4 +1,7 @@
-//! Limits on concurrent requests and watches, so that one user cannot starve the others.
+//! Limits on concurrent requests, watches and bytes, so that one user cannot starve the others.
+
+mod bytes;
+mod rank;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,17 +10,32 @@ use krm::status::Status;
 
 use crate::plane::Plane;
 
+pub use bytes::HeldBytes;
+pub use rank::Rank;
+
 /// How much may go on at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Requests of everybody together, watches apart.
+    /// Requests of everybody together, watches apart. A tenth of them is kept for administrators and for parts of the system.
     pub requests: usize,
-    /// Requests of one user, watches apart.
+    /// Requests of one user, watches apart, and request bodies of one user that are still being sent.
     pub requests_per_user: usize,
+    /// Requests in one project, watches apart.
+    pub requests_per_project: usize,
+    /// Requests without credentials, which do not count among the others.
+    pub anonymous_requests: usize,
+    /// Requests that routes of modules answer, which do not count among the others: they hold their place while their bodies
+    /// are sent.
+    pub routed_requests: usize,
     /// Watches of one user.
     pub watches_per_user: usize,
     /// Watches in one project.
     pub watches_per_project: usize,
+    /// Bytes of request bodies that are held in memory, with what they are parsed into. A quarter of them is kept for
+    /// administrators and for parts of the system.
+    pub body_bytes: usize,
+    /// The same of one user.
+    pub body_bytes_per_user: usize,
 }
 
 impl Default for Settings {
@@ -25,8 +43,13 @@ impl Default for Settings {
         Settings {
             requests: 1_000,
             requests_per_user: 400,
+            requests_per_project: 400,
+            anonymous_requests: 100,
+            routed_requests: 1_000,
             watches_per_user: 20_000,
             watches_per_project: 10_000,
+            body_bytes: 1 << 30,
+            body_bytes_per_user: 384 << 20,
         }
     }
 }
@@ -42,13 +65,25 @@ struct GoingOn {
     requests: usize,
     /// Those of the requests that may change something.
     writes: usize,
+    anonymous: usize,
+    routed: usize,
+    body_bytes: usize,
     users: HashMap<Arc<str>, Counts>,
-    /// The watches in each project.
-    projects: HashMap<Plane, usize>,
+    projects: HashMap<Plane, InProject>,
 }
 
-#[derive(Default, Clone, Copy)]
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
 struct Counts {
+    requests: usize,
+    routed: usize,
+    watches: usize,
+    /// Bodies that are being sent.
+    bodies: usize,
+    body_bytes: usize,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct InProject {
     requests: usize,
     watches: usize,
 }
@@ -58,7 +93,10 @@ pub struct Ticket {
     limits: Arc<Limits>,
     user: Arc<str>,
     plane: Plane,
+    rank: Rank,
     load: Load,
+    /// Its body, as long as it is in memory.
+    _body: Option<HeldBytes>,
 }
 
 /// What a request does while it goes on.
@@ -68,6 +106,8 @@ pub enum Load {
     Read,
     /// It may change something.
     Write,
+    /// A route of a module answers it.
+    Routed,
     /// It goes on until it is ended.
     Watch,
 }
@@ -79,122 +119,129 @@ impl Limits {
     }
 
     /// Lets a request or a watch in, or says that there are too many.
-    pub fn enter(self: &Arc<Limits>, user: &Arc<str>, plane: &Plane, load: Load) -> Result<Ticket, Status> {
-        let is_watch = load == Load::Watch;
-        let mut going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = going_on.users.get(user).copied().unwrap_or_default();
-        let in_project = going_on.projects.get(plane).copied().unwrap_or(0);
-        let (found, most, what) = match is_watch {
-            true if !plane.is_root() && in_project >= self.settings.watches_per_project => {
-                (in_project, self.settings.watches_per_project, "watches in this project")
-            }
-            true => (counts.watches, self.settings.watches_per_user, "watches of this user"),
-            false if going_on.requests >= self.settings.requests => {
-                (going_on.requests, self.settings.requests, "requests")
-            }
-            false => (counts.requests, self.settings.requests_per_user, "requests of this user"),
-        };
-        if found >= most {
-            return Err(Status::too_many_requests(
-                format!("too many concurrent {what}: limit is {most}; please try again later"),
-                1,
-            ));
-        }
-        let counts = going_on.users.entry(user.clone()).or_default();
-        if is_watch {
-            counts.watches += 1;
-            if !plane.is_root() {
-                *going_on.projects.entry(plane.clone()).or_default() += 1;
-            }
-        } else {
-            counts.requests += 1;
-            going_on.requests += 1;
-            going_on.writes += usize::from(load == Load::Write);
-        }
+    pub fn enter(
+        self: &Arc<Limits>,
+        user: &Arc<str>,
+        rank: Rank,
+        plane: &Plane,
+        load: Load,
+    ) -> Result<Ticket, Status> {
+        let mut going_on = self.lock();
+        self.has_room(&going_on, user, rank, plane, load)?;
+        going_on.step(user, rank, plane, load, 1);
         drop(going_on);
-        Ok(Ticket { limits: self.clone(), user: user.clone(), plane: plane.clone(), load })
+        Ok(Ticket { limits: self.clone(), user: user.clone(), plane: plane.clone(), rank, load, _body: None })
+    }
+
+    fn has_room(
+        &self,
+        going_on: &GoingOn,
+        user: &Arc<str>,
+        rank: Rank,
+        plane: &Plane,
+        load: Load,
+    ) -> Result<(), Status> {
+        let settings = &self.settings;
+        let counts = going_on.users.get(user).copied().unwrap_or_default();
+        let in_project = going_on.projects.get(plane).copied().unwrap_or_default();
+        let kept = if rank == Rank::System { 0 } else { settings.requests.div_ceil(10) };
+        let of_all = (going_on.requests, settings.requests.saturating_sub(kept).max(1), "requests");
+        let of_user = (counts.requests + counts.routed, settings.requests_per_user, "requests of this user");
+        let of_project = (in_project.requests, settings.requests_per_project, "requests in this project");
+        const FREE: (usize, usize, &str) = (0, 1, "");
+        let checks = match load {
+            Load::Watch => [
+                (in_project.watches, settings.watches_per_project, "watches in this project"),
+                (counts.watches, settings.watches_per_user, "watches of this user"),
+                FREE,
+            ],
+            Load::Routed => [(going_on.routed, settings.routed_requests, "requests"), of_user, FREE],
+            Load::Read | Load::Write if rank == Rank::Anonymous => {
+                let most = settings.anonymous_requests;
+                [(going_on.anonymous, most, "requests without credentials"), FREE, FREE]
+            }
+            // Whoever keeps the server running is not kept out by what goes on in a project.
+            Load::Read | Load::Write if rank == Rank::System || plane.is_root() => [of_all, of_user, FREE],
+            Load::Read | Load::Write => [of_all, of_project, of_user],
+        };
+        match checks.into_iter().find(|(found, most, _)| found >= most) {
+            None => Ok(()),
+            Some((_, most, what)) => Err(too_many(what, most)),
+        }
     }
 
     /// How many requests that read, and how many that may change something, go on.
     pub fn going_on(&self) -> (usize, usize) {
-        let going_on = self.going_on.lock().unwrap_or_else(PoisonError::into_inner);
+        let going_on = self.lock();
         (going_on.requests.saturating_sub(going_on.writes), going_on.writes)
+    }
+
+    /// Bytes of request bodies that are in memory now.
+    pub fn body_bytes(&self) -> usize {
+        self.lock().body_bytes
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, GoingOn> {
+        self.going_on.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn too_many(what: &str, most: usize) -> Status {
+    let why = format!("too many concurrent {what}: limit is {most}; please try again later");
+    Status::too_many_requests(why, 1)
+}
+
+impl GoingOn {
+    /// Counts a request or watch that begins or ends.
+    fn step(&mut self, user: &Arc<str>, rank: Rank, plane: &Plane, load: Load, by: isize) {
+        let step = |count: &mut usize| *count = count.saturating_add_signed(by);
+        let counts = self.users.entry(user.clone()).or_default();
+        match load {
+            Load::Watch => step(&mut counts.watches),
+            Load::Routed => {
+                step(&mut counts.routed);
+                step(&mut self.routed);
+            }
+            Load::Read | Load::Write if rank == Rank::Anonymous => step(&mut self.anonymous),
+            Load::Read | Load::Write => {
+                step(&mut counts.requests);
+                step(&mut self.requests);
+                if load == Load::Write {
+                    step(&mut self.writes);
+                }
+            }
+        }
+        self.forget_idle(user);
+        if plane.is_root() || load == Load::Routed {
+            return;
+        }
+        let in_project = self.projects.entry(plane.clone()).or_default();
+        step(if load == Load::Watch { &mut in_project.watches } else { &mut in_project.requests });
+        if *in_project == InProject::default() {
+            self.projects.remove(plane);
+        }
+    }
+
+    fn forget_idle(&mut self, user: &Arc<str>) {
+        if self.users.get(user).is_some_and(|counts| *counts == Counts::default()) {
+            self.users.remove(user);
+        }
+    }
+}
+
+impl Ticket {
+    /// The same, which holds the bytes of a body.
+    pub fn holding(mut self, body: Option<HeldBytes>) -> Ticket {
+        self._body = body;
+        self
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let mut going_on = self.limits.going_on.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_watch = self.load == Load::Watch;
-        if !is_watch {
-            going_on.requests = going_on.requests.saturating_sub(1);
-            going_on.writes = going_on.writes.saturating_sub(usize::from(self.load == Load::Write));
-        }
-        if is_watch && let Some(watches) = going_on.projects.get_mut(&self.plane) {
-            *watches = watches.saturating_sub(1);
-            if *watches == 0 {
-                going_on.projects.remove(&self.plane);
-            }
-        }
-        if let Some(counts) = going_on.users.get_mut(&self.user) {
-            match is_watch {
-                true => counts.watches = counts.watches.saturating_sub(1),
-                false => counts.requests = counts.requests.saturating_sub(1),
-            }
-            if counts.requests == 0 && counts.watches == 0 {
-                going_on.users.remove(&self.user);
-            }
-        }
+        self.limits.lock().step(&self.user, self.rank, &self.plane, self.load, -1);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_user_cannot_keep_the_others_out() {
-        let limits = Limits::new(Settings {
-            requests: 3,
-            requests_per_user: 2,
-            watches_per_user: 1,
-            watches_per_project: 2,
-        });
-        let (ann, ben): (Arc<str>, Arc<str>) = ("ann".into(), "ben".into());
-        let root = Plane::root();
-        let first = limits.enter(&ann, &root, Load::Read).unwrap();
-        let _second = limits.enter(&ann, &root, Load::Read).unwrap();
-        assert_eq!(limits.enter(&ann, &root, Load::Read).err().unwrap().code, 429);
-        let _bens = limits.enter(&ben, &root, Load::Read).unwrap();
-        assert_eq!(
-            limits.enter(&ben, &root, Load::Read).err().unwrap().code,
-            429,
-            "all together have their limit too"
-        );
-        drop(first);
-        assert!(limits.enter(&ann, &root, Load::Read).is_ok());
-        let _watch = limits.enter(&ann, &root, Load::Watch).unwrap();
-        assert_eq!(limits.enter(&ann, &root, Load::Watch).err().unwrap().code, 429);
-        assert!(limits.enter(&ben, &root, Load::Watch).is_ok());
-    }
-
-    #[test]
-    fn one_project_cannot_keep_the_others_from_watching() {
-        let settings = Settings { watches_per_project: 2, ..Settings::default() };
-        let limits = Limits::new(settings);
-        let (web, shop, root) = (Plane::project("web"), Plane::project("shop"), Plane::root());
-        let enter = |user: &str, plane| limits.enter(&user.into(), plane, Load::Watch);
-        let first = enter("ann", &web).unwrap();
-        let _second = enter("ben", &web).unwrap();
-        let refused = enter("cat", &web).err().unwrap();
-        assert_eq!(refused.code, 429);
-        assert!(
-            refused.message.contains("too many concurrent watches in this project: limit is 2"),
-            "{refused}"
-        );
-        let _elsewhere = enter("cat", &shop).unwrap();
-        let _root = enter("cat", &root).unwrap();
-        drop(first);
-        assert!(enter("cat", &web).is_ok());
-    }
-}
+mod tests;

@@ -27,14 +27,15 @@ pub use request_context::RequestContext;
 use crate::answer::{self, Answer};
 use crate::api::Api;
 use crate::audit::{AuditLog, Policy, Record, Stage};
-use crate::authn::{Authenticator, Impersonation, Presented};
+use crate::authn::{Authenticator, Impersonation, Presented, Sessions};
 use crate::authz::{Attributes, Authorizer, Decision, Only, REVEAL, RulesFound};
 use crate::discovery;
 use crate::handle::resource::{self, Asked};
 use crate::handle::virtual_resource::VirtualResource;
-use crate::handle::{beyond, other, past, reviews};
+use crate::handle::{beyond, health, other, past, reviews};
 use crate::identity::Identity;
-use crate::limits::{Limits, Load, Ticket};
+use crate::in_process::InProcess;
+use crate::limits::{Limits, Load, Rank, Ticket};
 use crate::plane::Plane;
 use crate::planes;
 use crate::read::all_planes;
@@ -57,6 +58,8 @@ pub struct Pipeline {
     pub api: Api,
     /// Who is who.
     pub authenticator: Authenticator,
+    /// Who has signed in with a browser.
+    pub sessions: Option<Arc<dyn Sessions>>,
     /// How much may go on at once.
     pub limits: Arc<Limits>,
     /// What else there is to know: health, metrics, tokens.
@@ -147,13 +150,24 @@ impl Pipeline {
     {
         let (mut parts, body) = request.into_parts();
         let upgrade = parts.extensions.remove::<OnUpgrade>();
+        let in_process = parts.extensions.remove::<InProcess>();
+        if let Some(page) = self.page_for_browsers(&parts) {
+            return Ok(page);
+        }
         let Some((plane, route, claimed)) = self.find(&parts)? else {
             return Ok(answer::page_not_found());
         };
         let head = claimed.is_some().then(|| routed::without_credentials(&parts));
         let presented =
             Presented { headers: &parts.headers, peer, path: parts.uri.path(), plane: plane.as_str() };
-        let authenticated = self.authenticator.authenticate(&presented).await;
+        let signed_in = || {
+            let sessions = self.sessions.as_ref()?;
+            sessions.at(&self.api, parts.uri.path(), &parts.headers)
+        };
+        let authenticated = match in_process.map(|InProcess(who)| who).or_else(signed_in) {
+            Some(who) => Ok(who),
+            None => self.authenticator.authenticate(&presented).await,
+        };
         let uri = parts.uri.clone();
         let query = match (Query::parse(parts.uri.query().unwrap_or_default()), &claimed) {
             // What a route takes as a query is its own affair.
@@ -195,18 +209,37 @@ impl Pipeline {
         }
         self.authorize(&mut known, noted)?;
         self.guard_values(&mut known, noted);
-        let is_long_running = known.is_long_running();
-        let load = match (is_long_running, &known.method) {
-            (true, _) => Load::Watch,
-            (false, &Method::GET | &Method::HEAD) => Load::Read,
-            (false, _) => Load::Write,
-        };
-        let ticket = self.limits.enter(&known.who.user, &known.plane, load)?;
-        if let Some(head) = head {
-            let lasting = self.lasting(ticket, noted, is_long_running);
-            return self.routed(&mut known, &noted.id, head, body, upgrade, lasting).await;
+        if health::is_about(&known) {
+            // Health waits for nobody, whatever else goes on, and what is sent along is not read.
+            let answer = self.dispatch(&known, Bytes::new()).await?;
+            return Ok(if is_head { without_body(answer) } else { answer });
         }
-        let body = body::read(&known.headers, body, beyond::most_bytes(&known.route)).await?;
+        let is_long_running = known.is_long_running();
+        let reads = matches!(known.method, Method::GET | Method::HEAD);
+        let load = match (is_long_running, head.is_some(), reads) {
+            (true, _, _) => Load::Watch,
+            (false, true, _) => Load::Routed,
+            (false, false, true) => Load::Read,
+            (false, false, false) => Load::Write,
+        };
+        let user = known.who.user.clone();
+        let rank = Rank::of(&known.who, known.plane.is_root());
+        if let Some(head) = head {
+            let ticket = self.limits.enter(&user, rank, &known.plane, load)?;
+            let lasting = self.lasting(ticket, noted, is_long_running);
+            let seen = (noted.id.as_str(), noted.from);
+            return self.routed(&mut known, seen, head, body, upgrade, lasting).await;
+        }
+        // A body takes no slot while it is sent: whoever never ends one keeps nobody waiting.
+        let (body, held) = match reads || body.is_end_stream() {
+            true => (Bytes::new(), None),
+            false => {
+                let mut held = self.limits.receive(&user, rank)?;
+                let body = body::read(&known.headers, body, self.most_bytes(&known), &mut held).await?;
+                (body, Some(held))
+            }
+        };
+        let ticket = self.limits.enter(&user, rank, &known.plane, load)?.holding(held);
         if let Some(record) = &mut noted.record {
             record.requested(&body);
         }
@@ -220,6 +253,15 @@ impl Pipeline {
         }
         let answer = counted::until_sent(answer::gzip::compress(answer, &known.headers), ticket);
         Ok(if is_head { without_body(answer) } else { answer })
+    }
+
+    /// How many bytes the body of a request may have. Transactions and plans may be large, but not of those who may write nothing.
+    fn most_bytes(&self, known: &RequestContext) -> usize {
+        let most = beyond::most_bytes(&known.route);
+        match most > body::LIMIT && !self.api.followers().rights.may_write(&known.plane, &known.who) {
+            true => body::LIMIT_WITHOUT_RIGHTS,
+            false => most,
+        }
     }
 
     /// Answers a watch or a download, which counts until its stream or its WebSocket ends.
@@ -498,6 +540,10 @@ impl Authorizer for InPlane<'_> {
 
     fn rules_for(&self, who: &Identity, namespace: &str) -> RulesFound {
         self.api.followers().rights.rules_for(self.plane, who, namespace)
+    }
+
+    fn grantable(&self, who: &Identity, namespace: &str) -> RulesFound {
+        self.api.followers().rights.grantable(self.plane, who, namespace)
     }
 }
 

@@ -130,19 +130,11 @@ fn ending(planes: &PlaneKind, plane: &Plane) -> Status {
 
 /// Whether a plane is gone or being deleted, as far as this server knows: for work that is not worth starting then.
 pub fn is_ending(api: &Api, plane: &Plane) -> bool {
-    !plane.is_root() && project(api, plane).is_none_or(|entry| is_going(&entry))
+    !plane.is_root() && project(api, plane).is_none_or(|entry| encode::is_deleting(&entry))
 }
 
 fn project(api: &Api, plane: &Plane) -> Option<Arc<Entry>> {
     api.store().latest().get(&key(api.kinds(), plane)?).cloned()
-}
-
-fn is_going(entry: &Entry) -> bool {
-    const MARK: &[u8] = b"\"deletionTimestamp\"";
-    // Asked with every write: it is read only where the word is in it at all.
-    let bytes = entry.bytes();
-    bytes.windows(MARK.len()).any(|part| part == MARK)
-        && encode::read(bytes).is_ok_and(|object| object.is_deleting())
 }
 
 /// Makes what every plane begins with, when the first request comes: the namespaces that clients expect.
@@ -231,7 +223,7 @@ pub fn begin(call: &Call, view: &mut View, project: &Object) -> Result<(), Statu
     let key = keys::object(&plane, &at).map_err(|error| Status::bad_request(error.to_string()))?;
     let mut binding = Object::new("rbac.authorization.k8s.io/v1", "ClusterRoleBinding");
     binding.set_meta("name", Some(CREATOR.into()));
-    let uid = call.api.new_uid();
+    let uid = call.api.new_object_uid()?;
     binding.set_meta("uid", Some(uid.as_str().into()));
     binding.set_meta("creationTimestamp", Some(call.api.now().to_string().into()));
     binding.set(

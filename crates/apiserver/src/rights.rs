@@ -9,11 +9,12 @@ use tokio::sync::watch;
 use crate::api::Api;
 use crate::authz::{
     Attributes, AuthorizerPlugin, Decision, Explained, Extent, Only, RBAC_GROUP, REVEAL, Rbac, RbacKey,
-    RbacKind, RulesFound, Standing, bootstrap_objects, by_compiled_role,
+    RbacKind, Rule, RulesFound, Standing, bootstrap_objects, by_compiled_role, coverage,
 };
 use crate::identity::{Identity, MASTERS};
 use crate::keys::Parts;
 use crate::plane::Plane;
+use crate::planes;
 
 /// What the names of the server's own parts and of service accounts begin with.
 const OWN: &str = "system:";
@@ -142,6 +143,23 @@ impl Rights {
         found
     }
 
+    /// The same as far as they may give it to others by RBAC, which has no verb of its own for the values of secrets.
+    pub fn grantable(&self, plane: &Plane, who: &Identity, namespace: &str) -> RulesFound {
+        let standing = self.standing(plane, who);
+        if let Some(error) = standing.refusal {
+            return RulesFound { rules: Vec::new(), error };
+        }
+        let mut found = self.in_plane(plane, |rbac| rbac.rules_of_standing(who, &standing, namespace));
+        for other in &self.plugins {
+            let rules = other.rules_for(plane, who, namespace).rules.into_iter();
+            found.rules.extend(rules.flat_map(|rule| {
+                let reveals = rule.verbs.iter().any(|verb| verb == REVEAL || verb == "*");
+                if reveals { vec![rule] } else { rule.without_secrets() }
+            }));
+        }
+        found
+    }
+
     /// Asks the rights of one plane something.
     pub fn in_plane<T>(&self, plane: &Plane, ask: impl FnOnce(&Rbac) -> T) -> T {
         let planes = self.planes.read().unwrap_or_else(PoisonError::into_inner);
@@ -161,6 +179,56 @@ impl Rights {
         }
         self.in_plane(plane, |rbac| rbac.knows(who, &standing))
             || self.plugins.iter().any(|other| other.knows(plane, who))
+    }
+
+    /// Whether somebody may change anything at all in a plane, beside what everybody may. It may be said of some who may not.
+    pub fn may_write(&self, plane: &Plane, who: &Identity) -> bool {
+        if who.is_in(MASTERS) || who.compiled_role.is_some() {
+            return true;
+        }
+        let standing = self.standing(plane, who);
+        standing.refusal.is_none()
+            && (self.in_plane(plane, |rbac| rbac.may_write(who, &standing))
+                || self.plugins.iter().any(|other| other.knows(plane, who)))
+    }
+
+    /// Something that `other` may do and `who` may not, in a plane and, from the root, in the projects. Whoever hands out
+    /// credentials of another must hold all that those give. Whether the other account is active does not matter: it may be
+    /// again.
+    pub fn lacks(&self, plane: &Plane, who: &Identity, other: &Identity) -> Option<String> {
+        if who.is_in(MASTERS) {
+            return None;
+        }
+        let mut planes = vec![plane.clone()];
+        if plane.is_root() && !planes::is_of_one_plane(other) {
+            let known = self.planes.read().unwrap_or_else(PoisonError::into_inner);
+            let projects = known
+                .iter()
+                .filter(|(found, rbac)| !found.is_root() && rbac.knows(other, &Standing::default()));
+            planes.extend(projects.map(|(found, _)| found.clone()));
+        }
+        planes.iter().find_map(|there| self.lacks_in(there, plane, who, other))
+    }
+
+    fn lacks_in(&self, there: &Plane, home: &Plane, who: &Identity, other: &Identity) -> Option<String> {
+        // A service account is nobody in another plane.
+        let is_known = there == home || !planes::is_of_one_plane(who);
+        let standing = Standing { refusal: None, ..self.standing(there, other) };
+        let namespaces = self.in_plane(there, |rbac| rbac.namespaces_of(other, &standing));
+        std::iter::once(String::new()).chain(namespaces).find_map(|namespace| {
+            // What ships for everybody of its groups, such as all service accounts, is nobody's to withhold.
+            let anybody = Identity { user: Arc::default(), ..other.clone() };
+            let shipped = self.project.rules_of_standing(&anybody, &standing, &namespace).rules;
+            let of = |found: RulesFound| if is_known { found.rules } else { Vec::new() };
+            let mut held = of(self.grantable(there, who, &namespace));
+            held.extend(shipped);
+            let by_rbac =
+                self.in_plane(there, |rbac| rbac.rules_of_standing(other, &standing, &namespace)).rules;
+            let by_others = self.plugins.iter().flat_map(|it| it.rules_for(there, other, &namespace).rules);
+            let by_others: Vec<Rule> = by_others.collect();
+            let all_held = of(self.rules_for(there, who, &namespace));
+            missing(&held, &by_rbac).or_else(|| missing(&all_held, &by_others))
+        })
     }
 
     /// Of a collection that somebody may not see as a whole, the part that they may; nothing when there is none.
@@ -224,5 +292,14 @@ impl Rights {
             all.would_allow.extend(explained.would_allow);
         }
         all
+    }
+}
+
+/// What of some rules is not held, in words.
+fn missing(held: &[Rule], wanted: &[Rule]) -> Option<String> {
+    match coverage::missing(held, wanted) {
+        Ok(missing) if missing.is_empty() => None,
+        Ok(missing) => Some(coverage::told(&missing).join("; ")),
+        Err(_) => Some("more permissions than can be compared".to_owned()),
     }
 }

@@ -10,6 +10,7 @@ pub mod grpc;
 pub(crate) mod table;
 mod upgrade;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -164,4 +165,6 @@ pub struct RouteRequest {
     pub body: RequestBody,
     /// The audit id of the request.
     pub audit_id: String,
+    /// The address of the client.
+    pub from: Option<SocketAddr>,
 }

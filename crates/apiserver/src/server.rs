@@ -1,6 +1,7 @@
 //! The listeners: accept connections, run TLS, serve HTTP, and shut down gracefully.
 
 mod pool;
+mod rest;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use self::pool::Pool;
+use self::rest::{Rest, Tracked};
 use crate::answer::Answer;
 use crate::node::NodePipeline;
 use crate::pipeline::Pipeline;
@@ -68,20 +70,20 @@ const OF_NODES: Terms = Terms {
 trait Service: Send + Sync + 'static {
     fn answer(
         &self,
-        request: Request<Incoming>,
+        request: Request<Tracked>,
         peer: &Peer,
         from: SocketAddr,
     ) -> impl Future<Output = Answer> + Send;
 }
 
 impl Service for Pipeline {
-    async fn answer(&self, request: Request<Incoming>, peer: &Peer, from: SocketAddr) -> Answer {
+    async fn answer(&self, request: Request<Tracked>, peer: &Peer, from: SocketAddr) -> Answer {
         self.serve(request, peer, from).await
     }
 }
 
 impl Service for NodePipeline {
-    async fn answer(&self, request: Request<Incoming>, peer: &Peer, from: SocketAddr) -> Answer {
+    async fn answer(&self, request: Request<Tracked>, peer: &Peer, from: SocketAddr) -> Answer {
         self.serve(request, peer, from).await
     }
 }
@@ -201,9 +203,13 @@ async fn connection<S: Service>(
     watcher: Watcher,
 ) {
     let peer = Arc::new(peer);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<Incoming>| {
         let (service, peer) = (service.clone(), peer.clone());
-        async move { Ok::<_, std::convert::Infallible>(service.answer(request, &peer, from).await) }
+        async move {
+            let (request, rest) = Rest::of(request);
+            let answer = service.answer(request, &peer, from).await;
+            Ok::<_, std::convert::Infallible>(rest.settle(answer).await)
+        }
     });
     let mut builder = Builder::new(TokioExecutor::new());
     if !terms.guesses_version {

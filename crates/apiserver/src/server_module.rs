@@ -11,7 +11,7 @@ use reconcile::module::Module;
 use reconcile::reconciler::Reconciler;
 
 use crate::api::Api;
-use crate::authn::Signers;
+use crate::authn::{Sessions, Signers};
 use crate::authz::AuthorizerPlugin;
 use crate::catalog::Kinds;
 use crate::handle::virtual_resource::VirtualResource;
@@ -66,6 +66,8 @@ pub struct Parts {
     pub plugins: Plugins,
     /// Knows the public keys of accounts that sign their own tokens.
     pub signers: Option<Arc<dyn Signers>>,
+    /// Knows the sessions of browsers. One module of a server may bring them.
+    pub sessions: Option<Arc<dyn Sessions>>,
     /// Resources that are computed on request.
     pub virtual_resources: Vec<Arc<dyn VirtualResource>>,
     /// Paths, gRPC services and subresources that it answers for itself.

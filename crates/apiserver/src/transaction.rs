@@ -26,6 +26,7 @@ use crate::call::Call;
 use crate::later;
 use crate::planes;
 use crate::request::query::WriteOptions;
+use crate::write;
 use crate::write::admit::STALE_KIND;
 use decide::{Tried, decide};
 use item::Item;
@@ -100,15 +101,18 @@ pub async fn run(work: Arc<Work>, along: Option<Along>) -> Result<Ended, Status>
             Ok((tried, view.written_keys().cloned().collect()))
         }
     };
-    let deciding = Arc::new(deciding);
+    let budget = call.budget.clone();
+    let given_up = write::GivenUp::on_drop(&budget);
+    let deciding = Arc::new(move |view: &mut View| budget.run(|| deciding(view)));
     let begun = Instant::now();
     let ended = loop {
         let deciding = deciding.clone();
-        match call.api.store().transact(author.clone(), move |view: &mut View| deciding(view)).await {
+        match call.api.store().transact_apart(author.clone(), move |view: &mut View| deciding(view)).await {
             Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
             ended => break ended,
         }
     };
+    given_up.decided();
     later::free((work, deciding));
     match ended {
         Ok(((mut tried, keys), committed)) => {

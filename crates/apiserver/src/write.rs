@@ -24,7 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use krm::Object;
+use krm::cel::RequestBudget;
 use krm::status::Status;
 use serde_json::{Map, Value};
 use store::{Entry, Key, Level, Put, Refused, Uid, View};
@@ -71,6 +73,8 @@ pub enum Fate {
 pub struct Written {
     /// The object as the call's version has it.
     pub bytes: Bytes,
+    /// What the commit stored, or what is stored if nothing had to be written; `None` of a rehearsal and of what is gone.
+    pub entry: Option<Arc<Entry>>,
     /// Whether it was made.
     pub created: bool,
     /// Whether it is gone.
@@ -104,16 +108,25 @@ pub async fn run(
             false => Ok((decided, decided_for.api.follows_any(view.written_keys()))),
         }
     };
-    let decide = Arc::new(decide);
+    let budget = call.budget.clone();
+    let given_up = GivenUp::on_drop(&budget);
+    let decide = Arc::new(move |view: &mut View| budget.run(|| decide(view)));
+    let is_costly = call.is_costly();
     let begun = Instant::now();
     let ended = loop {
         let decide = decide.clone();
-        match store.transact(author.clone(), move |view: &mut View| decide(view)).await {
+        let decide = move |view: &mut View| decide(view);
+        let deciding = match is_costly {
+            true => store.transact_apart(author.clone(), decide).boxed(),
+            false => store.transact(author.clone(), decide).boxed(),
+        };
+        match deciding.await {
             // Everybody wants to be next; whoever is not yet waits its turn for as long as a request may take.
             Err(Refused::Store(store::Error::Contended { .. })) if begun.elapsed() < PATIENCE => {}
             ended => break ended,
         }
     };
+    given_up.decided();
     let (decided, committed) = match ended {
         Ok(((decided, is_followed), committed)) => {
             if is_followed {
@@ -126,22 +139,45 @@ pub async fn run(
         Err(Refused::Decision(Stop::Rehearsed(decided))) => return rehearsed(call, *decided).await,
     };
     let warnings = decided.warnings;
-    let written = |bytes, created, gone| Ok(Written { bytes, created, gone, warnings });
+    let written = |bytes, entry, created, gone| Ok(Written { bytes, entry, created, gone, warnings });
     match decided.fate {
-        Fate::Gone(object) => written(show(call, object).await?, false, true),
+        Fate::Gone(object) => written(show(call, object).await?, None, false, true),
         Fate::Deleted(mut object) => {
             if let Some(Some(entry)) = committed.entries.first() {
                 object.set_meta("resourceVersion", Some(entry.version().to_string().into()));
             }
-            written(show(call, object).await?, false, true)
+            written(show(call, object).await?, None, false, true)
         }
-        Fate::Unchanged(key, entry) => written(shown(call, &key, &entry).await?, false, false),
+        Fate::Unchanged(key, entry) => written(shown(call, &key, &entry).await?, Some(entry), false, false),
         Fate::Created(object) | Fate::Changed(object) => {
             let key = call.key_of(object.name())?;
             let entry = committed.entries.first().cloned().flatten();
             let created = object.resource_version().is_empty();
             let entry = entry.ok_or_else(|| Status::internal("the commit gave nothing back"))?;
-            written(shown(call, &key, &entry).await?, created, false)
+            written(shown(call, &key, &entry).await?, Some(entry), created, false)
+        }
+    }
+}
+
+/// Ends what rules of a request still cost when nobody waits for its answer any more.
+pub(crate) struct GivenUp(Option<Arc<RequestBudget>>);
+
+impl GivenUp {
+    /// When this is dropped before the decision is made.
+    pub(crate) fn on_drop(budget: &Arc<RequestBudget>) -> GivenUp {
+        GivenUp(Some(budget.clone()))
+    }
+
+    /// The decision is made; the request may go on to another.
+    pub(crate) fn decided(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.0 {
+            budget.cancel();
         }
     }
 }
@@ -165,7 +201,7 @@ async fn rehearsed(call: &Call, decided: Decided) -> Result<Written, Status> {
         Fate::Gone(object) | Fate::Deleted(object) => (show(call, object).await?, false, true),
         Fate::Unchanged(key, entry) => (shown(call, &key, &entry).await?, false, false),
     };
-    Ok(Written { bytes, created, gone, warnings: decided.warnings })
+    Ok(Written { bytes, entry: None, created, gone, warnings: decided.warnings })
 }
 
 /// An object at the storage version, as the call's version has it.

@@ -7,7 +7,7 @@ use clap::Command;
 use crate::wrap::wrapped;
 
 /// Headings, and the commands under each in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 9] = [
+const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Basic commands",
         &[
@@ -15,8 +15,9 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "wait",
         ],
     ),
-    ("Inventory and design", &["inventory", "design", "search", "referrers", "crds"]),
-    ("Hosts and clusters", &["host", "hub"]),
+    ("Inventory and design", &["inventory", "design", "search", "portal", "referrers", "crds"]),
+    ("Hosts and clusters", &["cluster", "host", "hub", "dns", "source", "sync"]),
+    ("Deploying machines", &["task", "node", "why"]),
     ("Plans, history and recovery", &["plan", "diff", "history", "undo", "restore", "activity", "events"]),
     ("Projects: workloads, services and quota", &["compute", "services", "access", "quota", "locations"]),
     ("Access and audit", &["auth", "login", "logout", "audit"]),

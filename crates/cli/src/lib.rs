@@ -39,6 +39,7 @@ pub use failure::{Failure, Refusal};
 pub use flags::{duration, moment, plain_booleans};
 pub use global::Global;
 pub use grouped::grouped;
+pub use locate::{Target as Located, targets as located};
 pub use manifests::{FileFlags, Manifest};
 pub use mistyped::explain as explain_mistyped;
 pub use names::of_object as name_of;

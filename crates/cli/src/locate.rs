@@ -6,6 +6,7 @@ use crate::failure::Failure;
 /// What is meant: one object, or all of a resource that are selected.
 #[derive(Debug, Clone)]
 pub struct Target {
+    /// The resource.
     pub resource: Resource,
     /// `None` for all of them.
     pub name: Option<String>,

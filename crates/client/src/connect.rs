@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Request, Response, Uri};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -14,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::kubeconfig::Access;
 use crate::tls;
@@ -144,9 +143,9 @@ fn mistrusted(error: &std::io::Error) -> Error {
 /// One end of a connection.
 pub enum Sender {
     /// HTTP/1.1: one request after the other.
-    First(http1::SendRequest<Full<Bytes>>),
+    First(http1::SendRequest<Body>),
     /// HTTP/2: many at once.
-    Second(http2::SendRequest<Full<Bytes>>),
+    Second(http2::SendRequest<Body>),
 }
 
 /// Why there is no response.
@@ -200,7 +199,7 @@ impl Sender {
     /// Sends a request whose target is [`target`](Self::target).
     pub async fn send(
         &mut self,
-        mut request: Request<Full<Bytes>>,
+        mut request: Request<Body>,
         authority: &str,
     ) -> std::result::Result<Response<Incoming>, SendError> {
         let sent = match self {

@@ -2,6 +2,7 @@
 //!
 //! It depends on the resource model alone, not on the server.
 
+mod body;
 mod collection;
 mod connect;
 mod controller_lease;

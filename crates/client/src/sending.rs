@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::mpsc;
 
+use crate::body::{self, Body};
 use crate::connect::{Protocols, SendError, Sender};
 use crate::error::{Error, Refusal, Result};
 use crate::kubeconfig::{Access, Overrides};
@@ -233,6 +235,25 @@ impl Client {
         Ok(body)
     }
 
+    /// Sends a request whose body is sent as it comes, while the response is read as it comes. It is tried once.
+    pub async fn exchange(&self, request: &Request, body: mpsc::Receiver<Bytes>) -> Result<Incoming> {
+        let session = self.link.renewed().await?;
+        let (mut sender, _) = session.sender().await?;
+        let target = sender.target(session.connector.authority(), &self.path(request));
+        let built = self.built(request, &session, target, body::streamed(body))?;
+        let sent = self.limited(request, async {
+            let sent = sender.send(built, session.connector.authority()).await;
+            sent.map_err(|SendError { error, is_unhandled }| session.lost(request, &error, is_unhandled))
+        });
+        let (head, body) = sent.await?.into_parts();
+        if !head.status.is_success() {
+            let body = body.collect().await.map_err(|error| session.lost(request, &error, false))?.to_bytes();
+            let answer = Answer { code: head.status.as_u16(), headers: head.headers, body };
+            return Err(Refusal::read(&answer).into());
+        }
+        Ok(body)
+    }
+
     async fn limited<T>(&self, request: &Request, sent: impl Future<Output = Result<T>>) -> Result<T> {
         match self.timeout {
             None => sent.await,
@@ -248,8 +269,12 @@ impl Client {
         loop {
             let (mut sender, was_open) = session.sender().await?;
             let target = sender.target(session.connector.authority(), &self.path(request));
-            let sent =
-                sender.send(self.built(request, &session, target)?, session.connector.authority()).await;
+            let sent = sender
+                .send(
+                    self.built(request, &session, target, body::whole(request.body.clone()))?,
+                    session.connector.authority(),
+                )
+                .await;
             match sent {
                 // The server had closed it, and nothing was sent.
                 Err(SendError { is_unhandled: true, error }) if was_open && !is_answered(&error) => {
@@ -287,7 +312,8 @@ impl Client {
         request: &Request,
         session: &Session,
         target: String,
-    ) -> Result<http::Request<Full<Bytes>>> {
+        body: Body,
+    ) -> Result<http::Request<Body>> {
         let mut built = http::Request::builder()
             .method(request.method.clone())
             .uri(target)
@@ -301,7 +327,7 @@ impl Client {
         if let Some(fence) = self.fence.as_ref().filter(|_| request.method != Method::GET) {
             built = built.header(FENCE_HEADER, fence.as_str());
         }
-        let mut built = built.body(Full::new(request.body.clone())).map_err(|error| {
+        let mut built = built.body(body).map_err(|error| {
             Error::Invalid(format!("{} {}: invalid request: {error}", request.method, request.path))
         })?;
         built.headers_mut().extend(session.headers.clone());

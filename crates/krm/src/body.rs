@@ -70,6 +70,32 @@ pub fn read(text: &[u8]) -> Result<Body, SyntaxError> {
     }
 }
 
+/// How many values a text of JSON has, or a few more, without reading it. What is YAML is counted as if it were JSON, and one
+/// more for each line.
+pub fn count_values(text: &[u8]) -> usize {
+    let is_json = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
+    let (mut count, mut in_text, mut is_escaped) = (1_usize, false, false);
+    for byte in text {
+        if in_text {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => in_text = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            // In YAML a quote may stand in the middle of a text that has none at its ends.
+            b'"' if is_json => in_text = true,
+            b',' | b'[' | b'{' => count += 1,
+            b'\n' if !is_json => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 fn parse(text: &str) -> Result<Body, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -185,6 +211,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    #[test]
+    fn values_are_counted_before_they_are_read() {
+        assert_eq!(count_values(br#"{"a":1,"b":"x,[{\"[,","c":[]}"#), 5);
+        assert_eq!(count_values(&b"[],".repeat(1000)), 2001);
+        assert!(count_values(b"a: 1\nb: [2, 3]\n") >= 4);
+        let text = serde_json::to_vec(&json!({"l": vec![json!({"a": 1, "b": [null, true]}); 50]})).unwrap();
+        fn all(value: &Value) -> usize {
+            match value {
+                Value::Array(items) => 1 + items.iter().map(all).sum::<usize>(),
+                Value::Object(fields) => 1 + fields.values().map(all).sum::<usize>(),
+                _ => 1,
+            }
+        }
+        let values = all(&serde_json::from_slice(&text).unwrap());
+        assert!((values..=2 * values).contains(&count_values(&text)), "{values}");
+    }
 
     #[test]
     fn the_last_of_equal_keys_wins_and_the_first_is_told_of_once() {

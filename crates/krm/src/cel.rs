@@ -5,6 +5,7 @@
 //! and Kubernetes say, word for word where somebody reads it.
 
 mod ast;
+mod budget;
 mod check;
 mod compile;
 mod cost;
@@ -20,6 +21,7 @@ mod syntax;
 mod types;
 mod value;
 
+pub use budget::RequestBudget;
 pub(crate) use compile::Compiled;
 pub use expression::{Expression, Linked};
 pub use rules::{Old, Rules, Verdict, blocked_by};

@@ -193,6 +193,10 @@ pub struct Kind {
     pub verbs: Vec<&'static str>,
     /// Verbs besides those of the API that permissions can name, such as `use`: what others take to refer to its objects.
     pub custom_verbs: Vec<&'static str>,
+    /// Whether controllers alone write its objects. Roles for people let them be read.
+    pub is_controlled: bool,
+    /// Subresources that a route of the server answers for, with their verbs, such as `log`.
+    pub streams: Vec<(&'static str, &'static [&'static str])>,
     /// The Go type that objects of Kubernetes' own kinds are decoded into; others have their schema alone.
     pub shape: Option<&'static Shape>,
     /// Whether the key of an annotation may be a prefix alone, as in definitions that projects publish.
@@ -205,6 +209,8 @@ pub struct Kind {
     pub secret: bool,
     /// Fields whose values are kept in a Secret.
     pub sealed: Vec<Sealed>,
+    /// The annotation that names who created an object. The server sets it, whatever is sent.
+    pub creator: Option<&'static str>,
     /// Whether updates without a resource version are allowed.
     pub unconditional_update: bool,
     /// Whether updates can create objects.
@@ -217,6 +223,10 @@ pub struct Kind {
     pub generations: bool,
     /// Whether it is kept who owns the fields that effects write.
     pub tracks_effects: bool,
+    /// Whether a search finds its objects.
+    pub is_searched: bool,
+    /// Whether no index, bucket or reference of its objects depends on their status.
+    pub is_found_by_spec: bool,
     /// Validation of names.
     pub name_rule: NameRule,
     /// References to other kinds.
@@ -283,18 +293,23 @@ impl Kind {
             conversion: None,
             verbs: Vec::new(),
             custom_verbs: Vec::new(),
+            is_controlled: false,
+            streams: Vec::new(),
             shape: None,
             bare_annotations: false,
             metadata_checks: MetadataChecks::CUSTOM,
             blank: Object::default(),
             secret: false,
             sealed: Vec::new(),
+            creator: None,
             unconditional_update: false,
             create_on_update: false,
             shows_deleted: false,
             strategic: false,
             generations: true,
             tracks_effects: true,
+            is_searched: true,
+            is_found_by_spec: false,
             name_rule: crate::names::name_is_dns_subdomain,
             references: Vec::new(),
             mentions: Vec::new(),

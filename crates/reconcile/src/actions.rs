@@ -2,12 +2,14 @@
 //!
 //! Where records are kept differs between hosts, so that is passed in as a [`Journal`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Gates;
 use crate::lease::Later;
+use crate::objects::Objects;
 use crate::operation::Operations;
 use crate::plan::{Action, Plan};
 use crate::reconciler::{Execution, Outcome, Reconciler, execute};
@@ -22,6 +24,8 @@ pub trait Journal: Sync {
     fn keep<'a>(&'a self, operations: &'a Operations) -> Later<'a, Result<(), Self::Error>>;
     /// Has the object planned again after a pause.
     fn again(&self, pause: Duration);
+    /// Objects for actions to read and write.
+    fn objects(&self) -> Arc<dyn Objects>;
     /// An action failed, for this reason.
     fn failed(&self, why: String) -> Self::Error;
 }
@@ -72,6 +76,7 @@ impl Actions {
                 operation: known.map(|known| known.id.clone()).unwrap_or_default(),
                 was_begun: self.before.get(&action.name).is_some(),
                 handle: known.and_then(|known| known.handle.clone()),
+                objects: journal.objects(),
                 gates: gates.clone(),
                 cancelled: cancelled.child_token(),
             };

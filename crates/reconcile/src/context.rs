@@ -37,6 +37,15 @@ pub trait World {
     fn is_outdated(&self, _target: &Target) -> bool {
         false
     }
+    /// Whether all objects are of one moment. Where each resource is followed by itself, a change may be shown before another
+    /// of the same commit.
+    fn is_of_one_moment(&self) -> bool {
+        false
+    }
+    /// Whether an object exists with this uid and is not being deleted.
+    fn lives(&self, target: &Target, uid: &str) -> bool {
+        self.metadata(target).is_some_and(|found| found.uid() == uid && !found.is_deleting())
+    }
     /// When an object was created, in microseconds since 1970.
     fn born(&self, target: &Target) -> Option<u64>;
     /// The objects that an object owns.
@@ -47,6 +56,10 @@ pub trait World {
     fn in_namespace(&self, plane: &str, namespace: &str) -> Vec<Target>;
     /// Everything in a plane, in order.
     fn in_plane(&self, plane: &str) -> Vec<Target>;
+    /// How many small writes one commit of a plan may have, whatever else it has. What is more than that is planned in parts.
+    fn most_writes(&self) -> usize {
+        20
+    }
     /// Whether anything is in a bucket.
     fn has_any(&self, plane: &str, bucket: Bucket, value: &str) -> bool {
         !self.look(plane).places(bucket, value).is_empty()
@@ -114,6 +127,11 @@ impl<'a> Context<'a> {
     /// The result of an external action of an earlier plan, once it is done.
     pub fn result(&self, action: &str) -> Option<&Value> {
         self.operations.get(action)?.result.as_ref()
+    }
+
+    /// Where an external action of an earlier plan goes on, as its last attempt said.
+    pub fn handle(&self, action: &str) -> Option<&Value> {
+        self.operations.get(action)?.handle.as_ref()
     }
 
     /// All planes. What is read of it directly is not recorded.

@@ -104,6 +104,18 @@ impl Read {
     }
 }
 
+/// The reads that a change of an object touches, sorted: those of its place, and of what it contained before and after.
+pub fn touched(plane: &str, at: &Address, kind: Option<&Kind>, objects: [Option<&Object>; 2]) -> Vec<Read> {
+    let mut reads = Vec::new();
+    touched_by_place(plane, at, &mut reads);
+    for (object, kind) in objects.into_iter().flatten().filter_map(|object| Some((object, kind?))) {
+        touched_by_content(plane, kind, object, &mut reads);
+    }
+    reads.sort_unstable();
+    reads.dedup();
+    reads
+}
+
 /// The reads that any change of an object touches, whatever it contains.
 pub fn touched_by_place(plane: &str, at: &Address, reads: &mut Vec<Read>) {
     reads.push(Read::object(plane, at));

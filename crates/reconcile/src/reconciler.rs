@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::gate::Gates;
+use crate::objects::Objects;
 use crate::plan::{Action, Plan};
 use crate::role::Rule;
 use crate::target::Target;
@@ -165,6 +166,8 @@ pub struct Execution {
     pub was_begun: bool,
     /// What the last attempt said when it was pending.
     pub handle: Option<Value>,
+    /// Objects as they are now, and writes that can't wait for the next plan.
+    pub objects: Arc<dyn Objects>,
     /// Gates in front of endpoints, shared by all controllers of the process.
     pub gates: Gates,
     /// Cancelled when the lease is lost or the process stops.
@@ -301,6 +304,7 @@ mod tests {
             operation: String::new(),
             was_begun: false,
             handle: None,
+            objects: Arc::new(crate::objects::NoObjects),
             gates: Gates::default(),
             cancelled: CancellationToken::new(),
         };

@@ -134,6 +134,19 @@ impl Committer {
         Ok(landed(&items, &report))
     }
 
+    /// An object as it is now.
+    pub async fn find(&self, target: &Target) -> Result<Option<Object>, Failed> {
+        let at = &target.at;
+        let kind = self.catalog.resource(&target.plane, &at.group, &at.plural);
+        let kind = kind.ok_or_else(|| unfit(&at.plural, "the resource is not known"))?;
+        let client = match target.plane.as_str() {
+            "" => self.client.in_root(),
+            plane => self.client.in_plane(plane),
+        };
+        let objects = client.resource(&kind.api_version(&kind.stored().name), &at.plural);
+        objects.in_namespace(&at.namespace).find(&at.name).await.map_err(Failed::Refused)
+    }
+
     /// Lands a write by itself.
     pub async fn alone(&self, write: &Write, commit: &Commit<'_>) -> Result<Vec<Landed>, (Target, Failed)> {
         let item = self.item(write, 0, commit).map_err(|failed| (commit.target.clone(), failed))?;

@@ -1,7 +1,6 @@
 //! The informers of a process: which sources are followed, what is in the cache, and who is shown what changes.
 
 use std::collections::BTreeSet;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,8 +8,8 @@ use client::Client;
 use krm::Object;
 use krm::kind::Kind;
 use reconcile::context::World;
-use reconcile::dependencies::Recent;
 use reconcile::gate::Gates;
+use reconcile::member::{Change, Found, Member, Members};
 use reconcile::metadata;
 use reconcile::read::{self, Read};
 use reconcile::reconciler::Changed;
@@ -21,7 +20,6 @@ use tokio_util::task::TaskTracker;
 use crate::cache::{Size, Snapshot, version_of};
 use crate::catalog::Catalog;
 use crate::informer;
-use crate::member::Member;
 use crate::place::Place;
 use crate::source::Source;
 use crate::world::{CacheWorld, Missing};
@@ -47,8 +45,7 @@ struct Inner {
 struct Shared {
     snapshot: Snapshot,
     followed: BTreeSet<Source>,
-    members: Vec<Arc<Member>>,
-    recent: Recent,
+    members: Members<Place>,
     asks_discovery: bool,
 }
 
@@ -58,8 +55,7 @@ impl Informers {
         let shared = Shared {
             snapshot: Snapshot::default(),
             followed: BTreeSet::new(),
-            members: Vec::new(),
-            recent: Recent::since(0),
+            members: Members::default(),
             asks_discovery: false,
         };
         Informers(Arc::new(Inner {
@@ -167,27 +163,31 @@ impl Informers {
     }
 
     /// Shows a controller every object of its scope, and from now on every change.
-    pub(crate) fn join(&self, member: &Arc<Member>) {
+    pub(crate) fn join(&self, member: &Arc<Member<Place>>) {
         let mut shared = self.lock();
-        shared.members.push(member.clone());
+        shared.members.join(member);
         for (place, _) in shared.snapshot.all() {
-            if member.includes(place) {
+            let target = place.target();
+            if member.includes(&target.plane, &target.at.group, &target.at.plural) {
                 member.queue.add(place.clone());
             }
         }
     }
 
     /// Shows a controller nothing more.
-    pub(crate) fn leave(&self, member: &Arc<Member>) {
-        self.lock().members.retain(|found| !Arc::ptr_eq(found, member));
+    pub(crate) fn leave(&self, member: &Arc<Member<Place>>) {
+        self.lock().members.leave(member);
     }
 
     /// Registers what the plan of an object has read in a snapshot. `false` if some of it has changed since.
-    pub(crate) fn register(&self, member: &Member, place: &Place, reads: &BTreeSet<Read>, at: u64) -> bool {
-        // Under this lock no change is shown: what comes next finds the reads registered.
-        let shared = self.lock();
-        member.dependencies().set(place, reads);
-        !shared.recent.has_touched(at, reads)
+    pub(crate) fn register(
+        &self,
+        member: &Member<Place>,
+        place: &Place,
+        reads: BTreeSet<Read>,
+        at: u64,
+    ) -> bool {
+        self.lock().members.register(member, place, reads, None, at)
     }
 
     /// Takes a change of an object into the cache and shows it.
@@ -216,14 +216,44 @@ impl Informers {
         }
         shared.snapshot.set(place, &kind, before.as_ref(), after);
         shared.snapshot.sequence += 1;
-        let sees_status = shared.members.iter().any(|member| member.wants_statuses());
-        let change = Change::new(place, &kind, (before.as_ref(), after), sees_status);
-        let reads: Arc<[Read]> = change.reads.clone().into();
-        if !change.is_status_only || sees_status {
-            shared.recent.push(shared.snapshot.sequence, reads);
-        }
-        change.show(&self.0.catalog, shared);
+        self.show(shared, place, &kind, (before.as_ref(), after));
         self.tell(guard);
+    }
+
+    /// Shows controllers a change that is in the cache already.
+    fn show(
+        &self,
+        shared: &mut Shared,
+        place: &Place,
+        kind: &Kind,
+        (before, after): (Option<&Object>, Option<&Object>),
+    ) {
+        // Kinds that only discovery tells of count generations if their objects have one.
+        let counts = |object: &Object| kind.generations && object.meta("generation").is_some();
+        let is_status_only = match (before, after) {
+            (Some(before), Some(after)) => counts(after) && metadata::says_the_same(before, after),
+            _ => false,
+        };
+        let target = place.target();
+        // Buckets and selectable fields may follow from the status.
+        let sees_content = !is_status_only || shared.members.see_status();
+        let reads =
+            read::touched(&target.plane, &target.at, sees_content.then_some(kind), [before, after]).into();
+        let of =
+            |object: Option<&Object>| metadata::read(&serde_json::to_vec(&object?.0).unwrap_or_default());
+        let metadata = (of(before), of(after));
+        let world = CacheWorld::new(&self.0.catalog, shared.snapshot.clone(), false, &[]);
+        let look = world.look(&target.plane);
+        let changed = Changed {
+            target: &target,
+            before: metadata.0.as_ref(),
+            after: metadata.1.as_ref(),
+            is_status_only,
+            look: &*look,
+            world: &world,
+        };
+        let change = Change { key: place, changed, reads, found: &Registered };
+        shared.members.show(shared.snapshot.sequence, &change);
     }
 
     /// The first list of a source is whole, or it was listed anew.
@@ -270,8 +300,7 @@ impl Informers {
         let mut guard = self.lock();
         let shared = &mut *guard;
         shared.snapshot.sequence += 1;
-        shared.members.iter().for_each(|member| member.show_reads(&reads, None));
-        shared.recent.push(shared.snapshot.sequence, reads.into());
+        shared.members.show_reads(shared.snapshot.sequence, reads);
         self.tell(guard);
         Ok(())
     }
@@ -302,60 +331,13 @@ impl Informers {
     }
 }
 
-/// A change of one object.
-struct Change<'a> {
-    place: &'a Place,
-    metadata: (Option<Object>, Option<Object>),
-    is_status_only: bool,
-    reads: Vec<Read>,
-}
+/// Here every read of a plan is registered, and nobody waits in line.
+struct Registered;
 
-impl<'a> Change<'a> {
-    fn new(
-        place: &'a Place,
-        kind: &Kind,
-        (before, after): (Option<&Object>, Option<&Object>),
-        sees_status: bool,
-    ) -> Change<'a> {
-        // Kinds that only discovery tells of count generations if their objects have one.
-        let counts = |object: &Object| kind.generations && object.meta("generation").is_some();
-        let is_status_only = match (before, after) {
-            (Some(before), Some(after)) => counts(after) && metadata::says_the_same(before, after),
-            _ => false,
-        };
-        let target = place.target();
-        let mut reads = Vec::new();
-        read::touched_by_place(&target.plane, &target.at, &mut reads);
-        // Buckets and selectable fields may follow from the status.
-        for object in [before, after].into_iter().flatten().filter(|_| !is_status_only || sees_status) {
-            read::touched_by_content(&target.plane, kind, object, &mut reads);
-        }
-        reads.sort_unstable();
-        reads.dedup();
-        let of =
-            |object: Option<&Object>| metadata::read(&serde_json::to_vec(&object?.0).unwrap_or_default());
-        Change { place, metadata: (of(before), of(after)), is_status_only, reads }
+impl Found<Place> for Registered {
+    fn entered(&self) -> Vec<Read> {
+        Vec::new()
     }
 
-    fn show(&self, catalog: &Catalog, shared: &Shared) {
-        let target = self.place.target();
-        let world = CacheWorld::new(catalog, shared.snapshot.clone(), false, &[]);
-        let look = world.look(&target.plane);
-        let changed = Changed {
-            target: &target,
-            before: self.metadata.0.as_ref(),
-            after: self.metadata.1.as_ref(),
-            is_status_only: self.is_status_only,
-            look: &*look,
-            world: &world,
-        };
-        for member in &shared.members {
-            // A controller that panics must not keep the others from seeing the change.
-            let show = || member.show(self.place, &changed, &self.reads);
-            if std::panic::catch_unwind(AssertUnwindSafe(show)).is_err() {
-                let controller = member.reconciler.name();
-                tracing::error!(controller, object = %self.place, "panicked when it was shown a change");
-            }
-        }
-    }
+    fn referrers(&self, _: &Member<Place>, _: &mut dyn FnMut(&Place)) {}
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use client::{ControllerLease, Fence};
 use reconcile::backoff::{Backoff, system_randomness};
 use reconcile::lease::{self, Terms};
+use reconcile::member::Member;
 use reconcile::queue::Queue;
 use reconcile::reconciler::{Bell, Freshness, Reconciler, Scope};
 use reconcile::workers::{self, Attempt, Failure};
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commit::Committer;
 use crate::feed::Informers;
-use crate::member::Member;
 use crate::place::Place;
 use crate::records::Records;
 use crate::role;
@@ -127,7 +127,7 @@ impl Host {
         let queue = Arc::new(Queue::new(Place::plane, backoff));
         inner.running.begun(&queue);
         inner.reconciler.attach(bell(&queue));
-        let member = Member::new(inner.reconciler.clone(), queue.clone());
+        let member = Member::new(inner.reconciler.clone(), queue.clone(), |target| Some(Place::of(target)));
         let committer = Committer {
             client: inner.informers.client().fenced(&fence).with_timeout(Some(COMMIT)),
             catalog: inner.informers.catalog().clone(),

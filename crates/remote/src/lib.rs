@@ -10,7 +10,6 @@ mod commit;
 mod feed;
 mod host;
 mod informer;
-mod member;
 mod place;
 mod records;
 pub mod role;

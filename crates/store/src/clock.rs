@@ -1,6 +1,9 @@
 //! The time, as the store writes it down and as leases run out by it.
 
+use std::sync::LazyLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use crate::steady::Steady;
 
 /// Where a store takes the time from. A simulation passes one of its own.
 pub trait Clock: Send + Sync + 'static {
@@ -9,9 +12,14 @@ pub trait Clock: Send + Sync + 'static {
 
     /// The monotonic time. Leases run out by it.
     fn instant(&self) -> Instant;
+
+    /// Whether the time of day has not jumped lately. If it has, nothing is let go of for being old.
+    fn is_settled(&self) -> bool {
+        true
+    }
 }
 
-/// The machine's clocks.
+/// The machine's clocks. The time of day follows the machine's, but for jumps, which count after a while.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -23,11 +31,18 @@ impl Clock for SystemClock {
     fn instant(&self) -> Instant {
         Instant::now()
     }
+
+    fn is_settled(&self) -> bool {
+        STEADY.is_settled(Instant::now())
+    }
 }
+
+static STEADY: LazyLock<Steady> = LazyLock::new(Steady::default);
 
 /// Microseconds since 1970, by the machine's clock.
 pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+    STEADY.at(wall, Instant::now())
 }
 
 /// The times of commits: they never stand still or go back, whatever the clock does.

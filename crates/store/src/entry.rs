@@ -133,6 +133,11 @@ impl Entry {
     }
 
     /// Whether these are the bytes as they are kept.
+    /// Whether this body was put, nothing else.
+    pub fn has_body(&self, body: &Body) -> bool {
+        !self.sealed && self.stamp == body.stamp && self.is_stored_as(&body.bytes)
+    }
+
     pub(crate) fn is_stored_as(&self, stored: &[u8]) -> bool {
         let Some((at, digits)) = self.stamp_range() else { return self.bytes == stored };
         self.bytes.len() - digits == stored.len()

@@ -6,6 +6,7 @@
 mod backup;
 mod clock;
 mod contention;
+pub mod decisions;
 mod delta;
 mod embedded;
 mod entry;
@@ -27,6 +28,7 @@ pub mod sign;
 pub mod simulated;
 mod size;
 mod snapshot;
+mod steady;
 mod store;
 mod transact;
 mod transaction;
@@ -43,6 +45,7 @@ pub use environment::{Environment, NoRandomness, Randomness, Seeded, SystemRando
 pub use error::{Conflict, Error, Result};
 pub use history::archive::Later;
 pub use history::checkpoint::Checkpoint;
+pub use history::keeper::{CheckpointKeeper, FileKeeper};
 pub use history::verify::{Problem, Report};
 pub use history::{At, Change, ChangeAt, Changes, Cursor, Deed, DeedMark, DeedPlace, Done, Level, Touched};
 pub use housekeeping::{Rules, Tidied};

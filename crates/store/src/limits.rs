@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::size::Size;
 use crate::transaction::{Transaction, Write};
 use crate::version::MAX_WRITES;
+use crate::view::View;
 
 /// The size of the largest transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,14 @@ impl Limits {
         size.writes <= self.writes
             && size.bytes <= self.bytes
             && self.operations.is_none_or(|most| size.operations <= most)
+    }
+
+    /// Whether the transaction that a view makes is taken as it is so far. What its writes touch is looked through only where
+    /// that could make a difference.
+    pub fn take(&self, view: &mut View) -> bool {
+        let (writes, bytes) = view.rough_size();
+        let is_small = self.operations.is_none() && writes <= self.writes && bytes <= self.bytes / 4;
+        is_small || self.fits(&view.size())
     }
 
     /// What the embedded engine takes.

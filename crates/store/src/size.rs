@@ -14,7 +14,7 @@ use crate::transaction::{Guard, Write};
 /// The log and the mark of a commit, which every one has.
 const PER_COMMIT: usize = 2;
 /// Bytes of a write beyond its key and its object: the heads of object, record and log line, and the author.
-const PER_WRITE: usize = 2048;
+pub(crate) const PER_WRITE: usize = 2048;
 /// Bytes of a guard or a bucket beyond what it names.
 const PER_NAME: usize = 128;
 

@@ -3,7 +3,7 @@
 use std::io::Write as Output;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -12,7 +12,7 @@ use crate::contention::Contention;
 use crate::entry::Entry;
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::history::archive::{Archive, Later};
+use crate::history::archive::{Archive, Later, Order};
 use crate::history::checkpoint::{self, Checkpoint};
 use crate::history::past::Past;
 use crate::history::verify::{self, Report};
@@ -45,9 +45,31 @@ pub struct Parts {
     pub(crate) has_one_committer: bool,
     /// Where transactions wait that would be in each other's way.
     pub(crate) contention: Contention,
+    /// Until then nothing is let go of for being old.
+    pub(crate) ages_from: Option<Instant>,
 }
 
+/// A store on which nothing was written for so long may have been opened by a clock that is wrong.
+const LONG_AGO: u64 = 24 * 3_600_000_000;
+/// How long it is waited then for the clock to be set right.
+const UNTIL_SET: Duration = Duration::from_secs(3600);
+
 impl Parts {
+    /// When what is old may go, of a store that is opened now. After a machine's start its clock may be wrong for a while.
+    pub(crate) async fn ages_from(archive: &dyn Archive, environment: &Environment) -> Option<Instant> {
+        // Damage is told by verification, and is no reason not to open.
+        let newest = archive.rows(None, Order::NewestFirst, 1).await.unwrap_or_default();
+        let newest = newest.iter().flat_map(|row| &row.entries).map(|line| line.time).max();
+        let clock = &environment.clock;
+        let is_long_ago = newest.is_some_and(|newest| clock.now() > newest.saturating_add(LONG_AGO));
+        is_long_ago.then(|| clock.instant() + UNTIL_SET)
+    }
+
+    /// Whether it is still waited for a clock that may be wrong.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.ages_from.is_some_and(|from| self.environment.clock.instant() < from)
+    }
+
     fn past(&self, now: Snapshot) -> Past<'_> {
         Past { archive: &*self.archive, now }
     }
@@ -98,6 +120,9 @@ pub trait Store: Send + Sync + 'static {
     /// Whether the engine can write: its file is open, or a quorum of its cluster answers.
     fn healthy(&self) -> Later<'_, ()>;
 
+    /// Whether every thread is at work that writes and watches depend on. What this tells, only a restart mends.
+    fn alive(&self) -> Result<()>;
+
     /// Stops the engine: ends the watches, finishes what was begun, lets go of the data.
     fn close(&self) -> Later<'_, ()>;
 
@@ -119,6 +144,11 @@ pub trait Store: Send + Sync + 'static {
     /// How many watches there are.
     fn watches(&self) -> usize {
         self.parts().memory.watches()
+    }
+
+    /// Objects that can't be found by their terms because working those out failed: a bug of the model.
+    fn set_aside(&self) -> Vec<Key> {
+        self.parts().memory.indexer.all_set_aside()
     }
 
     /// The bytes of an object, opened when they are sealed.

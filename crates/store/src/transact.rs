@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::decisions;
 use crate::environment::Randomness;
 use crate::error::{Conflict, Error};
 use crate::store::Store;
@@ -39,6 +40,36 @@ impl dyn Store {
         T: Send + 'static,
         E: Send + 'static,
     {
+        self.transact_by(author, decide, false).await
+    }
+
+    /// The same for a decision that may take long: it is made on a thread for such, in turn with those of other users, and
+    /// never inside the committer. Where it is in conflict again and again, it is given up as [`Error::Contended`].
+    pub async fn transact_apart<T, E>(
+        &self,
+        author: Author,
+        decide: impl Fn(&mut View) -> Result<T, E> + Send + Sync + 'static,
+    ) -> Result<(T, Committed), Refused<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        // A simulation has one thread, and its order is that of the calls.
+        let is_apart = !self.environment().is_single_threaded;
+        self.transact_by(author, decide, is_apart).await
+    }
+
+    async fn transact_by<T, E>(
+        &self,
+        author: Author,
+        decide: impl Fn(&mut View) -> Result<T, E> + Send + Sync + 'static,
+        is_apart: bool,
+    ) -> Result<(T, Committed), Refused<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let decide = Arc::new(decide);
         let indexer = self.parts().memory.indexer.clone();
         let (contention, has_one_committer) = (&self.parts().contention, self.parts().has_one_committer);
         let mut snapshot = self.latest();
@@ -46,7 +77,20 @@ impl dyn Store {
         let mut attempt = 0;
         while attempt < TRIES {
             let mut view = View::new(snapshot.clone(), indexer.clone()).amending(has_one_committer);
-            let decided = match decide(&mut view) {
+            let outcome = match is_apart {
+                false => decide(&mut view),
+                true => {
+                    let decide = decide.clone();
+                    let made = decisions::apart(&author.user, move || {
+                        let outcome = decide(&mut view);
+                        (view, outcome)
+                    });
+                    let outcome;
+                    (view, outcome) = made.await;
+                    outcome
+                }
+            };
+            let decided = match outcome {
                 Ok(decided) => decided,
                 Err(no) if attempt > 0 => return Err(Refused::Decision(no)),
                 Err(no) => {
@@ -83,7 +127,10 @@ impl dyn Store {
             attempt += 1;
             snapshot = self.current().await.map_err(Refused::Store)?;
         }
-        self.decide_alone(author, decide).await
+        if is_apart {
+            return Err(Refused::Store(Error::Contended { tries: TRIES }));
+        }
+        self.decide_alone(author, move |view: &mut View| decide(view)).await
     }
 
     async fn decide_alone<T, E>(
@@ -126,4 +173,29 @@ fn pause(attempt: u32, randomness: &dyn Randomness) -> Duration {
     // Without randomness the pause is merely not spread.
     let _ = randomness.fill(&mut noise);
     Duration::from_micros(u64::from_be_bytes(noise) % most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::{Embedded, Settings};
+
+    #[tokio::test]
+    async fn a_decision_that_may_take_long_is_made_by_no_thread_that_serves_or_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> = Embedded::open(folder.path(), Settings::default()).await.unwrap();
+        let made = store.transact_apart(Author::new("ann", "test"), |_: &mut View| {
+            Ok::<_, ()>(std::thread::current().name().unwrap_or_default().to_owned())
+        });
+        let (thread, _) = made.await.unwrap();
+        assert!(thread.starts_with("decide-"), "{thread}");
+        let refused = store.transact_apart(Author::new("ann", "test"), |_: &mut View| {
+            Err::<(), _>(std::thread::current().name().unwrap_or_default().to_owned())
+        });
+        match refused.await {
+            Err(Refused::Decision(thread)) => assert!(thread.starts_with("decide-"), "{thread}"),
+            other => panic!("{other:?}"),
+        }
+        store.close().await.unwrap();
+    }
 }

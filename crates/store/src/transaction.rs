@@ -24,12 +24,47 @@ pub struct Author {
     pub manager: Arc<str>,
     /// The reason given for it.
     pub message: Option<Arc<str>>,
+    /// Who really makes it, where they act as the user.
+    pub impersonator: Option<Arc<str>>,
+}
+
+/// Before the user, in what is recorded, where somebody acts as them; then come the length of the user's name in bytes, a
+/// space, that name and the name of who acts. What begins with this mark otherwise is recorded as acted by nobody.
+const ACTED_BY: &str = "\0as ";
+
+/// A recorded user: in whose name a change was made, and who acted as them.
+pub(crate) fn recorded(recorded: &str) -> (&str, Option<&str>) {
+    let parts = recorded.strip_prefix(ACTED_BY).and_then(|rest| {
+        let (length, names) = rest.split_once(' ')?;
+        names.split_at_checked(length.parse().ok()?)
+    });
+    match parts {
+        Some((user, "")) => (user, None),
+        Some((user, impersonator)) => (user, Some(impersonator)),
+        None => (recorded, None),
+    }
 }
 
 impl Author {
     /// `user` by way of `manager`, without a message.
     pub fn new(user: impl Into<Arc<str>>, manager: impl Into<Arc<str>>) -> Author {
-        Author { user: user.into(), manager: manager.into(), message: None }
+        Author { user: user.into(), manager: manager.into(), message: None, impersonator: None }
+    }
+
+    /// The same where somebody else acts as the user.
+    pub fn acted_by(self, impersonator: impl Into<Arc<str>>) -> Author {
+        Author { impersonator: Some(impersonator.into()), ..self }
+    }
+
+    /// The user as it is recorded, with who acts as them. Chained to the record, neither can be changed later.
+    pub(crate) fn recorded_user(&self) -> Arc<str> {
+        match &self.impersonator {
+            None if !self.user.starts_with(ACTED_BY) => self.user.clone(),
+            impersonator => {
+                let impersonator = impersonator.as_deref().unwrap_or_default();
+                format!("{ACTED_BY}{} {}{impersonator}", self.user.len(), self.user).into()
+            }
+        }
     }
 
     /// The same with a reason.
@@ -257,4 +292,20 @@ pub(crate) fn prepare(
         }
     }
     Ok(transaction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_any_kind_come_back_from_what_is_recorded() {
+        for user in ["", "alice", "\0", "\0as ", "\0as 3 abcdef", "äö\0x"] {
+            assert_eq!(recorded(&Author::new(user, "m").recorded_user()), (user, None));
+            for impersonator in ["bob", "\0as 1 x", "ß"] {
+                let author = Author::new(user, "m").acted_by(impersonator);
+                assert_eq!(recorded(&author.recorded_user()), (user, Some(impersonator)));
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::entry::{ChainEnd, Entry, Uid};
 use crate::key::Key;
 use crate::memory::indexer::Indexer;
-use crate::size::{Size, Sizing};
+use crate::size::{PER_WRITE, Size, Sizing};
 use crate::snapshot::Snapshot;
 use crate::transaction::{Amendment, Author, Guard, Put, Transaction, Write};
 use crate::version::{Revision, Version};
@@ -35,6 +35,8 @@ pub struct View {
     /// Keys that were written since.
     unindexed: BTreeSet<Key>,
     sizing: Sizing,
+    /// Bytes that were put, those that were replaced since included.
+    put_bytes: usize,
     /// Keys that were written since their size was asked for.
     unsized_keys: BTreeSet<Key>,
     /// What the writes of an attempt have replaced.
@@ -70,6 +72,7 @@ impl View {
             indexed: BTreeMap::new(),
             unindexed: BTreeSet::new(),
             sizing: Sizing::default(),
+            put_bytes: 0,
             unsized_keys: BTreeSet::new(),
             undo: None,
             amends: false,
@@ -203,6 +206,18 @@ impl View {
         self.having(term)
     }
 
+    /// Whether an object has `term`, which must be a bucket that no other object can be in. Guarded as [`View::bucket`].
+    pub fn is_in_bucket(&mut self, term: &Bytes, key: &Key) -> bool {
+        if self.buckets.insert(term.clone()) {
+            self.guards.push(Guard::Bucket { term: term.clone(), at: self.snapshot.revision() });
+        }
+        match self.written.contains_key(key) {
+            true => self.having(term).iter().any(|(found, _)| found == key),
+            // Nothing that this transaction wrote need be looked at.
+            false => self.snapshot.having(term).any(|found| found == key),
+        }
+    }
+
     /// The objects that have `term` as far as this revision knows, without guarding the answer: for choosing among
     /// many, of which what is chosen is then read with [`View::get`].
     pub fn having(&mut self, term: &Bytes) -> Vec<(Key, Arc<Entry>)> {
@@ -277,6 +292,12 @@ impl View {
         self.indexer.reveal(key, entry)
     }
 
+    /// Its writes so far, and about the bytes of what they put.
+    pub(crate) fn rough_size(&self) -> (usize, usize) {
+        let writes = self.writes.len() + self.amendments.len();
+        (writes, self.put_bytes + writes * PER_WRITE)
+    }
+
     /// How large the transaction is so far; at least what the engine will count.
     pub fn size(&mut self) -> Size {
         self.work_out_all();
@@ -302,6 +323,7 @@ impl View {
     /// Writes an object.
     pub fn put(&mut self, put: Put) {
         self.amendments.remove(&put.key);
+        self.put_bytes += put.body.bytes.len();
         let before = self.written.get(&put.key).cloned().flatten();
         let before = before.or_else(|| self.snapshot.get(&put.key).cloned());
         let entry = put_entry(&put, before.as_deref());

@@ -49,6 +49,7 @@ mod contract {
     mod verify;
     mod watch;
     mod watch_crowd;
+    mod watch_overflow;
     mod watch_resumed;
     mod writes;
 }

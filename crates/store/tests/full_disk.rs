@@ -455,6 +455,8 @@ async fn a_real_full_disk_refuses_commits_and_takes_them_again_when_a_file_is_de
     let (key, value) = bulk(number + 1);
     let again = store.commit(put(&key, &value)).await;
     assert!(matches!(again, Err(Error::Full(_))), "{again:?}");
+    let health = store.healthy().await;
+    assert!(matches!(health, Err(Error::Full(_))), "readiness tells it: {health:?}");
 
     std::fs::remove_file(&filler).unwrap();
     for number in number + 2..number + 20 {
@@ -463,6 +465,7 @@ async fn a_real_full_disk_refuses_commits_and_takes_them_again_when_a_file_is_de
         acknowledged.insert(key, value);
     }
     assert!(contents(&store) == acknowledged);
+    store.healthy().await.unwrap();
     store.close().await.unwrap();
 
     let store = Embedded::open(&folder, quiet()).await.unwrap();

@@ -8,3 +8,4 @@ pub mod need;
 pub mod parts;
 pub mod server;
 pub mod soak;
+pub mod sushy;

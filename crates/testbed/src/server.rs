@@ -28,6 +28,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[error("{0}")]
 pub struct ServerError(String);
 
+/// Flags of a server that runs no workloads, has no project and calls no hardware, which most tests want, unless they name
+/// them. Hosts of tests have addresses of BMCs that are made up: nothing must be sent there.
+fn alone(arguments: &[&str]) -> Vec<&'static str> {
+    let has = |flag: &str| arguments.iter().any(|word| word.starts_with(flag));
+    let mut flags = Vec::new();
+    if !has("--local-cities") && !has("--demo") {
+        flags.extend(["--local-cities", "none"]);
+    }
+    if !has("--controllers") {
+        flags.push("--controllers=all,-host-power-controller");
+    }
+    flags
+}
+
 /// A server that is ended, hard, when this is dropped.
 pub struct Server {
     child: Child,
@@ -69,6 +83,17 @@ impl Server {
         Self::start_on(binary, data, "127.0.0.1:0", arguments)
     }
 
+    /// Starts `binary serve` on `data` with no other flags than those that keep servers apart, as a user does first. `path` is
+    /// where programs are looked for.
+    pub fn start_plain(binary: &str, data: &Path, path: Option<&str>) -> Result<Server, ServerError> {
+        let mut command = Command::new(binary);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
+        Self::started(command, binary, data)
+    }
+
     /// The same on a given address, such as the one that a server before it had.
     pub fn start_on(
         binary: &str,
@@ -76,13 +101,20 @@ impl Server {
         listen: &str,
         arguments: &[&str],
     ) -> Result<Server, ServerError> {
-        let begun = Instant::now();
-        let mut child = Command::new("sh")
+        let mut command = Command::new("sh");
+        command
             // As many connections as the machine allows; tests bring thousands.
             .args(["-c", "ulimit -n $(ulimit -Hn); exec \"$0\" \"$@\"", binary])
             .args(["serve", "--listen", listen, "--data"])
             .arg(data)
-            .args(arguments)
+            .args(alone(arguments))
+            .args(arguments);
+        Self::started(command, binary, data)
+    }
+
+    fn started(mut command: Command, binary: &str, data: &Path) -> Result<Server, ServerError> {
+        let begun = Instant::now();
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(log(data)?)
             .spawn()

@@ -1,5 +1,6 @@
 //! An audit event.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,11 @@ use serde_json::Value;
 
 use super::{Level, Stage};
 use crate::identity::Identity;
+
+/// Characters that are written of a text which others chose.
+const LONGEST_TEXT: usize = 1024;
+/// Entries that are written of a list which others chose.
+const LONGEST_LIST: usize = 64;
 
 /// What is known about a request at one of its stages.
 #[derive(Debug, Clone)]
@@ -83,18 +89,36 @@ pub struct ObjectRef {
     pub subresource: String,
 }
 
+impl ObjectRef {
+    fn cut(&self) -> ObjectRef {
+        let cut = |text: &String| cut(text).into_owned();
+        ObjectRef {
+            resource: cut(&self.resource),
+            namespace: cut(&self.namespace),
+            name: cut(&self.name),
+            uid: cut(&self.uid),
+            api_group: cut(&self.api_group),
+            api_version: cut(&self.api_version),
+            resource_version: cut(&self.resource_version),
+            subresource: cut(&self.subresource),
+        }
+    }
+}
+
 impl Event {
     /// The line, with its end.
     pub(super) fn to_line(&self) -> Vec<u8> {
         let request = self.request_object.as_ref().and_then(|bytes| json(bytes, self.omit_managed_fields));
         let response = self.response_object.as_ref().and_then(|bytes| json(bytes, self.omit_managed_fields));
+        let uri = cut(&self.request_uri);
+        let object = self.object.as_ref().map(ObjectRef::cut);
         let written = Written {
             kind: "Event",
             api_version: "audit.k8s.io/v1",
             level: self.level.as_str(),
             audit_id: &self.audit_id,
             stage: self.stage.as_str(),
-            request_uri: &self.request_uri,
+            request_uri: &uri,
             verb: &self.verb,
             user: user_info(&self.user),
             impersonated_user: self.impersonated.as_ref().map(user_info),
@@ -103,11 +127,11 @@ impl Event {
             ),
             source_ips: &self.source_ips,
             user_agent: &self.user_agent,
-            object_ref: self.object.as_ref(),
+            object_ref: object.as_ref(),
             response_status: self
                 .outcome
                 .as_ref()
-                .map(|(code, status)| response_status(*code, status.as_ref())),
+                .map(|(code, status)| shortened(json_of(&response_status(*code, status.as_ref())))),
             request_object: request,
             response_object: response,
             request_received_timestamp: moment(self.received).to_micros(),
@@ -151,7 +175,7 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     object_ref: Option<&'a ObjectRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_status: Option<ResponseStatus<'a>>,
+    response_status: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request_object: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,7 +221,45 @@ fn response_status(code: u16, status: Option<&Status>) -> ResponseStatus<'_> {
 }
 
 fn user_info(who: &Identity) -> Value {
-    crate::review::user_info(who)
+    shortened(crate::review::user_info(who))
+}
+
+fn json_of(status: &ResponseStatus<'_>) -> Value {
+    serde_json::to_value(status).unwrap_or_default()
+}
+
+/// A text that others chose, cut where it becomes absurd: whoever sends much writes little into the log.
+pub(super) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{}...TRUNCATED", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// The same for all texts in a value, and for lists.
+fn shortened(mut value: Value) -> Value {
+    match &mut value {
+        Value::String(text) => {
+            if let Cow::Owned(shorter) = cut(text) {
+                *text = shorter;
+            }
+        }
+        Value::Array(items) => {
+            let left_out = items.len().saturating_sub(LONGEST_LIST);
+            items.truncate(LONGEST_LIST);
+            items.iter_mut().for_each(|item| *item = shortened(item.take()));
+            if left_out > 0 {
+                items.push(format!("{left_out} more...TRUNCATED").into());
+            }
+        }
+        Value::Object(fields) => {
+            let names: Vec<String> = fields.keys().skip(LONGEST_LIST).cloned().collect();
+            names.iter().for_each(|name| drop(fields.remove(name)));
+            fields.values_mut().for_each(|field| *field = shortened(field.take()));
+        }
+        _ => {}
+    }
+    value
 }
 
 /// The JSON in `bytes`, read so that it is written as one line whatever it was before. What is no JSON is left out.

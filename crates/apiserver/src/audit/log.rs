@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::Event;
 use super::rotation::{RotatedFile, Rotation};
+use super::sample::{self, Admitted, Sampler};
 
 /// What may be waiting to be written, in KiB.
 const QUEUE_KIB: u32 = 64 << 10;
@@ -26,6 +27,11 @@ const BATCH_BYTES: usize = 256 << 10;
 const GATHER: Duration = Duration::from_millis(2);
 /// How often a disk that refuses is complained about.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
+
+/// How many older files of requests without credentials are kept.
+const MOST_UNAUTHENTICATED_FILES: u32 = 2;
+/// The annotation of an event with the number of those before it that were left out.
+const LEFT_OUT: &str = "groundplane.dev/events-left-out";
 
 /// Why there is no audit log.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +50,19 @@ pub enum AuditLogError {
 }
 
 /// Writes events to a file.
+///
+/// Requests without credentials have a file of their own, of a quarter of the size: nobody who may do nothing pushes out what
+/// others did. Of those requests, and of those that are refused to one user, only so many a second are written.
 pub struct AuditLog {
+    main: Lane,
+    unauthenticated: OnceLock<Option<Lane>>,
+    rotation: Rotation,
+    sampler: Sampler,
+    counts: Arc<AuditCounts>,
+}
+
+/// One file with its queue and its thread.
+struct Lane {
     path: PathBuf,
     sender: Mutex<Option<UnboundedSender<Waiting>>>,
     done: Mutex<Option<oneshot::Receiver<()>>>,
@@ -58,9 +76,15 @@ pub struct AuditCounts {
     written: AtomicU64,
     dropped: AtomicU64,
     failed: AtomicU64,
+    left_out: AtomicU64,
 }
 
 impl AuditCounts {
+    /// How many were left out because there were too many of one user, or without credentials.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
     /// How many are in the file.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
@@ -85,49 +109,70 @@ struct Waiting {
 impl AuditLog {
     /// Opens the file and starts the thread that writes it.
     pub fn open(path: &Path, rotation: Rotation) -> Result<AuditLog, AuditLogError> {
-        let file = RotatedFile::open(path, rotation)
-            .map_err(|source| AuditLogError::Open { path: path.to_owned(), source })?;
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let (finished, done) = oneshot::channel();
         let counts = Arc::new(AuditCounts::default());
-        let writer = Writer { file, counts: counts.clone(), complained: None };
-        std::thread::Builder::new()
-            .name("audit".to_owned())
-            .spawn(move || {
-                writer.run(receiver);
-                // Nobody may be waiting any more.
-                let _ = finished.send(());
-            })
-            .map_err(AuditLogError::Thread)?;
-        Ok(AuditLog {
-            path: path.to_owned(),
-            sender: Mutex::new(Some(sender)),
-            done: Mutex::new(Some(done)),
-            room: Arc::new(Semaphore::new(QUEUE_KIB as usize)),
-            counts,
-        })
+        let main = Lane::open(path, rotation, counts.clone())?;
+        let sampler = Sampler::default();
+        Ok(AuditLog { main, unauthenticated: OnceLock::new(), rotation, sampler, counts })
     }
 
     /// The file that is written now.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.main.path
+    }
+
+    /// The file of requests without credentials, beside the other.
+    pub fn unauthenticated_path(&self) -> PathBuf {
+        let stem = self.main.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut name = format!("{stem}-unauthenticated");
+        if let Some(extension) = self.main.path.extension() {
+            name = format!("{name}.{}", extension.to_string_lossy());
+        }
+        self.main.path.with_file_name(name)
     }
 
     /// Writes an event down. When too much is waiting it waits a moment, then the event is lost and counted.
     pub async fn write(&self, event: Event) {
-        let room = self.room.clone().acquire_many_owned(kib(&event));
-        match tokio::time::timeout(WAIT, room).await {
-            Ok(Ok(room)) => self.send(event, room),
-            _ => self.drop_one(),
+        if let Some((lane, event)) = self.lane_of(event) {
+            lane.write(event).await;
         }
     }
 
     /// The same without waiting, for places that cannot.
     pub fn write_now(&self, event: Event) {
-        match self.room.clone().try_acquire_many_owned(kib(&event)) {
-            Ok(room) => self.send(event, room),
-            Err(_) => self.drop_one(),
+        if let Some((lane, event)) = self.lane_of(event) {
+            lane.write_now(event);
         }
+    }
+
+    /// The file that an event goes to, unless it is left out.
+    fn lane_of(&self, mut event: Event) -> Option<(&Lane, Event)> {
+        match self.sampler.admit(&event, Instant::now()) {
+            Admitted::No => {
+                self.counts.left_out.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            Admitted::After(0) => {}
+            Admitted::After(left_out) => {
+                event.annotations.insert(LEFT_OUT.to_owned(), left_out.to_string());
+            }
+        }
+        if !sample::is_unauthenticated(&event) {
+            return Some((&self.main, event));
+        }
+        let lane = self.unauthenticated.get_or_init(|| {
+            let rotation = Rotation {
+                max_bytes: (self.rotation.max_bytes / 4).max(1),
+                keep: self.rotation.keep.min(MOST_UNAUTHENTICATED_FILES),
+            };
+            let opened = Lane::open(&self.unauthenticated_path(), rotation, self.counts.clone());
+            opened
+                .map_err(|error| tracing::error!(%error, "requests without credentials are not audited"))
+                .ok()
+        });
+        if lane.is_none() {
+            self.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        Some((lane.as_ref()?, event))
     }
 
     /// What became of the events so far.
@@ -137,6 +182,64 @@ impl AuditLog {
 
     /// Ends the log once everything that was given to it is in the file, or says that it took too long.
     pub async fn close(&self) -> bool {
+        let main = self.main.close().await;
+        match self.unauthenticated.get() {
+            Some(Some(lane)) => lane.close().await && main,
+            _ => main,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn room_is_taken(&self) -> bool {
+        self.main.room.available_permits() < QUEUE_KIB as usize
+    }
+
+    #[cfg(test)]
+    pub(super) async fn take_all_room(&self) -> Option<OwnedSemaphorePermit> {
+        self.main.room.clone().acquire_many_owned(QUEUE_KIB).await.ok()
+    }
+}
+
+impl Lane {
+    fn open(path: &Path, rotation: Rotation, counts: Arc<AuditCounts>) -> Result<Lane, AuditLogError> {
+        let file = RotatedFile::open(path, rotation)
+            .map_err(|source| AuditLogError::Open { path: path.to_owned(), source })?;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let (finished, done) = oneshot::channel();
+        let writer = Writer { file, counts: counts.clone(), complained: None };
+        std::thread::Builder::new()
+            .name("audit".to_owned())
+            .spawn(move || {
+                writer.run(receiver);
+                // Nobody may be waiting any more.
+                let _ = finished.send(());
+            })
+            .map_err(AuditLogError::Thread)?;
+        Ok(Lane {
+            path: path.to_owned(),
+            sender: Mutex::new(Some(sender)),
+            done: Mutex::new(Some(done)),
+            room: Arc::new(Semaphore::new(QUEUE_KIB as usize)),
+            counts,
+        })
+    }
+
+    async fn write(&self, event: Event) {
+        let room = self.room.clone().acquire_many_owned(kib(&event));
+        match tokio::time::timeout(WAIT, room).await {
+            Ok(Ok(room)) => self.send(event, room),
+            _ => self.drop_one(),
+        }
+    }
+
+    fn write_now(&self, event: Event) {
+        match self.room.clone().try_acquire_many_owned(kib(&event)) {
+            Ok(room) => self.send(event, room),
+            Err(_) => self.drop_one(),
+        }
+    }
+
+    async fn close(&self) -> bool {
         // The writer ends when all senders are dropped.
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -144,16 +247,6 @@ impl AuditLog {
             Some(done) => tokio::time::timeout(LAST_WAIT, done).await.is_ok(),
             None => true,
         }
-    }
-
-    #[cfg(test)]
-    pub(super) fn room_is_taken(&self) -> bool {
-        self.room.available_permits() < QUEUE_KIB as usize
-    }
-
-    #[cfg(test)]
-    pub(super) async fn take_all_room(&self) -> Option<OwnedSemaphorePermit> {
-        self.room.clone().acquire_many_owned(QUEUE_KIB).await.ok()
     }
 
     fn send(&self, event: Event, room: OwnedSemaphorePermit) {

@@ -91,7 +91,7 @@ impl Record {
 
     /// Something else to be told.
     pub fn annotate(&mut self, key: &str, value: &str) {
-        self.event.annotations.insert(key.to_owned(), value.to_owned());
+        self.event.annotations.insert(key.to_owned(), super::event::cut(value).into_owned());
     }
 
     /// What was sent, in JSON. It is kept only where the policy wants it.

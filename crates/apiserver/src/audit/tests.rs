@@ -238,6 +238,44 @@ async fn what_was_given_to_the_log_is_in_the_file_after_its_end() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// As a stranger's request ends.
+fn refused(user: &Identity, uri: &str) -> Event {
+    let mut record = begun(&Policy::default(), get("configmaps")).unwrap();
+    record.answered(403, Some(&Status::failure(403, "Forbidden", uri.to_owned())));
+    let event = record.event(Stage::ResponseComplete, received()).unwrap();
+    let object = ObjectRef { name: uri.to_owned(), ..ObjectRef::default() };
+    Event { user: user.clone(), request_uri: uri.to_owned(), object: Some(object), ..event }
+}
+
+#[tokio::test]
+async fn strangers_push_nothing_out_of_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("audit.log");
+    let log = AuditLog::open(&path, Rotation { max_bytes: 4 << 20, keep: 1 }).unwrap();
+    log.write(event(10)).await;
+    let long = format!("/api?{}", "x".repeat(60_000));
+    for _ in 0..3_000 {
+        log.write(refused(&Identity::anonymous(), &long)).await;
+        log.write(refused(&Identity::default(), &long)).await;
+        log.write(refused(&Identity::new("mallory", &["staff"]), &long)).await;
+    }
+    log.write(event(10)).await;
+    assert!(log.close().await);
+    let mut names: Vec<String> = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let main = std::fs::read_to_string(&path).unwrap();
+    let mine = main.lines().filter(|line| line.contains("\"ann\"")).count();
+    assert_eq!(mine, 2, "what ann did is all there");
+    assert!(!names.contains(&"audit.log.1".to_owned()), "{names:?}");
+    assert!(names.contains(&"audit-unauthenticated.log".to_owned()), "{names:?}");
+    assert!(main.lines().all(|line| line.len() < 8_000), "long texts are cut");
+    let (written, left_out) = (log.counts().written(), log.counts().left_out());
+    assert!(left_out > 0 && written + left_out + log.counts().dropped() == 9_002, "{written} {left_out}");
+}
+
 #[tokio::test]
 async fn a_file_is_put_aside_before_it_grows_too_large_and_old_ones_go() {
     let dir = tempfile::tempdir().unwrap();

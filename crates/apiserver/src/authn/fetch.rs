@@ -1,6 +1,7 @@
 //! HTTPS client for documents of OIDC issuers and for webhooks.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+
+use crate::outgoing::Outgoing;
 
 /// How long a document may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -52,6 +55,8 @@ pub struct FetchError {
 /// Gets documents over HTTPS, and over plain HTTP from this machine only.
 pub struct HttpFetch {
     tls: Arc<ClientConfig>,
+    /// All that may be called; everything where there is none.
+    outgoing: Option<Arc<Outgoing>>,
 }
 
 impl HttpFetch {
@@ -79,7 +84,12 @@ impl HttpFetch {
             .map_err(|error| failed("the issuer", error))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(HttpFetch { tls: Arc::new(tls) })
+        Ok(HttpFetch { tls: Arc::new(tls), outgoing: None })
+    }
+
+    /// The same, which calls nothing but what is allowed, and that over HTTPS alone.
+    pub fn within(self, outgoing: Arc<Outgoing>) -> HttpFetch {
+        HttpFetch { outgoing: Some(outgoing), ..self }
     }
 
     /// Sends JSON to `url`, and takes what is answered with whatever code.
@@ -123,11 +133,11 @@ impl HttpFetch {
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let secure = match uri.scheme_str() {
             Some("https") => true,
-            Some("http") if is_loopback(&bare) => false,
+            Some("http") if is_loopback(&bare) && self.outgoing.is_none() => false,
             _ => return Err(failed(url, "the URL must use https")),
         };
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let stream = TcpStream::connect((bare.as_str(), port)).await;
+        let stream = self.connect(&bare, port).await;
         let stream = stream
             .map_err(|error| failed(url, format!("dial tcp {host}:{port}: connect: {}", plain(&error))))?;
         if !secure {
@@ -139,6 +149,24 @@ impl HttpFetch {
         let stream =
             stream.map_err(|error| failed(url, format!("tls: failed to verify certificate: {error}")))?;
         exchange(stream, request, url, most).await
+    }
+}
+
+impl HttpFetch {
+    /// Connects to a host. The addresses that are checked are those that are connected to.
+    async fn connect(&self, host: &str, port: u16) -> std::io::Result<TcpStream> {
+        let Some(outgoing) = &self.outgoing else { return TcpStream::connect((host, port)).await };
+        let refused = || std::io::Error::new(std::io::ErrorKind::PermissionDenied, "not allowed");
+        if !outgoing.may_be_asked_for(host, port) {
+            return Err(refused());
+        }
+        let addresses = tokio::net::lookup_host((host, port)).await?;
+        let allowed: Vec<SocketAddr> =
+            addresses.filter(|address| outgoing.may_connect(host, *address)).collect();
+        match allowed.is_empty() {
+            true => Err(refused()),
+            false => TcpStream::connect(&*allowed).await,
+        }
     }
 }
 

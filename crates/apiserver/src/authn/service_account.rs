@@ -2,6 +2,8 @@
 
 use krm::names::{dns1123_label, dns1123_subdomain};
 
+use crate::identity::{AUTHENTICATED, Identity};
+
 const USER_PREFIX: &str = "system:serviceaccount:";
 /// The group of all service accounts.
 const EVERY_ACCOUNT: &str = "system:serviceaccounts";
@@ -21,4 +23,13 @@ pub fn service_account_of(user: &str) -> Option<(&str, &str)> {
 /// The groups of a namespace's service accounts.
 pub fn service_account_groups(namespace: &str) -> [String; 2] {
     [EVERY_ACCOUNT.to_owned(), format!("{EVERY_ACCOUNT}:{namespace}")]
+}
+
+/// A service account as a user, with the groups that its tokens prove.
+pub fn service_account(namespace: &str, name: &str) -> Identity {
+    let groups = service_account_groups(namespace);
+    Identity::new(
+        &service_account_user(namespace, name),
+        &[groups[0].as_str(), groups[1].as_str(), AUTHENTICATED],
+    )
 }

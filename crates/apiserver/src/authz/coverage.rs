@@ -10,10 +10,10 @@ const MOST_COMBINATIONS: usize = 20_000;
 
 /// The roles asked about name too many single permissions to be compared one by one.
 #[derive(Debug)]
-pub(super) struct TooMany;
+pub(crate) struct TooMany;
 
 /// What is in `wanted` and not in `held`, broken into single permissions.
-pub(super) fn missing(held: &[Rule], wanted: &[Rule]) -> Result<Vec<Rule>, TooMany> {
+pub(crate) fn missing(held: &[Rule], wanted: &[Rule]) -> Result<Vec<Rule>, TooMany> {
     let mut missing = Vec::new();
     let mut budget = MOST_COMBINATIONS;
     for rule in wanted {
@@ -28,7 +28,7 @@ pub(super) fn missing(held: &[Rule], wanted: &[Rule]) -> Result<Vec<Rule>, TooMa
 }
 
 /// The rules with those of the same resource put together, each as one line, sorted.
-pub(super) fn told(missing: &[Rule]) -> Vec<String> {
+pub(crate) fn told(missing: &[Rule]) -> Vec<String> {
     let mut together: Vec<Rule> = Vec::new();
     for rule in missing {
         let same = together.iter_mut().find(|other| {

@@ -80,7 +80,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Whether the writer holds all of `rules`; otherwise what he lacks.
     fn holds(&self, rules: &[Rule]) -> Result<(), String> {
-        let held = self.authorizer.rules_for(self.who, self.namespace);
+        let held = self.authorizer.grantable(self.who, self.namespace);
         let user = quote(&self.who.user);
         let groups = quoted(self.who.groups.iter().map(|group| &**group));
         let Ok(missing) = coverage::missing(&held.rules, rules) else {

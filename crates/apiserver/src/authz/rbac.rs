@@ -110,6 +110,29 @@ impl Rbac {
         all.any(|grants| grants.of(who, standing).any(|(_, given)| !given.is_empty()))
     }
 
+    /// The namespaces in which something is granted to somebody.
+    pub fn namespaces_of(&self, who: &Identity, standing: &Standing) -> Vec<String> {
+        let granted = |grants: &Grants| grants.of(who, standing).any(|(_, given)| !given.is_empty());
+        let found = self.grants.iter().filter(|(_, grants)| granted(grants));
+        found.map(|(namespace, _)| namespace.to_string()).collect()
+    }
+
+    /// Whether some role of somebody's, in whatever namespace, changes something. What is asked by a `create`, as a review or a
+    /// transaction is, changes nothing by itself.
+    pub fn may_write(&self, who: &Identity, standing: &Standing) -> bool {
+        let local = self.grants.iter().map(|(namespace, grants)| (&**namespace, grants));
+        let all = std::iter::once(("", &self.cluster_grants)).chain(local);
+        let below = self.below.as_ref().is_some_and(|below| below.may_write(who, standing));
+        below
+            || all.into_iter().any(|(namespace, grants)| {
+                let changes = |role: &RoleName| {
+                    let rules = self.resolve(namespace, role).unwrap_or_default();
+                    rules.into_iter().any(Rule::changes_something)
+                };
+                grants.of(who, standing).any(|(_, given)| given.keys().any(changes))
+            })
+    }
+
     /// Where a cluster role that is not kept here is kept.
     fn below_for(&self, role: &RoleName) -> Option<&Rbac> {
         let below = self.below.as_deref()?;

@@ -62,6 +62,33 @@ impl Rule {
         }
     }
 
+    /// The same without reading secrets: what else it allows, in one rule or two.
+    pub fn without_secrets(self) -> Vec<Rule> {
+        let is_core = self.api_groups.iter().any(|group| group.is_empty() || group == "*");
+        let is_secret = |resource: &String| resource == "secrets" || resource == "*";
+        if !is_core || !self.resources.iter().any(is_secret) {
+            return vec![self];
+        }
+        let (secret, others): (Vec<String>, Vec<String>) =
+            self.resources.iter().cloned().partition(is_secret);
+        let is_read = |verb: &String| matches!(verb.as_str(), "get" | "list" | "watch" | "*");
+        let writes: Vec<String> = self.verbs.iter().filter(|verb| !is_read(verb)).cloned().collect();
+        let about_others = Rule { resources: others, ..self.clone() };
+        let about_secrets = Rule { resources: secret, verbs: writes, ..self };
+        let all = [about_others, about_secrets].into_iter();
+        all.filter(|rule| !rule.resources.is_empty() && !rule.verbs.is_empty()).collect()
+    }
+
+    /// Whether it allows a change of something that is stored. Reviews and transactions are made by `create`, but change nothing
+    /// by themselves.
+    pub fn changes_something(&self) -> bool {
+        const CHANGES: [&str; 6] = ["*", "create", "update", "patch", "delete", "deletecollection"];
+        const ASKING: [&str; 3] = ["authentication.k8s.io", "authorization.k8s.io", "groundplane.dev"];
+        self.verbs.iter().any(|verb| CHANGES.contains(&verb.as_str()))
+            && self.api_groups.iter().any(|group| !ASKING.contains(&group.as_str()))
+            && !self.resources.is_empty()
+    }
+
     /// As a role writes it; empty lists are left out, but for the verbs.
     pub fn to_json(&self) -> Value {
         let mut map = Map::new();

@@ -173,7 +173,7 @@ impl Committer {
             let rest = steps.get(from..).unwrap_or_default();
             for step in rest.iter().take(BATCH) {
                 done.add(step, view, &options);
-                if done.count > 1 && !limits.fits(&view.size()) {
+                if done.count > 1 && !limits.take(view) {
                     // The last one was too much: without it, from the beginning.
                     view.restart();
                     begin(view)?;

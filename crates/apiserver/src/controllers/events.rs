@@ -47,7 +47,7 @@ pub fn record(
     let instance = std::env::var("POD_NAME").unwrap_or_else(|_| "groundplane".to_owned());
     let mut written = composed(call, earlier.as_ref(), object, event, (controller, &instance));
     if earlier.is_none() {
-        create::fill_in(call, &mut written);
+        create::fill_in(call, &mut written)?;
     }
     let written = write::to_storage(call, written)?;
     write::put(call, view, &written, if earlier.is_some() { "update" } else { "create" }, false)

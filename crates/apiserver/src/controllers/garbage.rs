@@ -46,8 +46,14 @@ impl Reconciler for Garbage {
         Freshness::Current
     }
 
+    /// Of an object whose owners are all there, nothing has to be decided before one of them goes.
     fn concerns(&self, change: &Changed<'_>) -> bool {
-        change.after.is_some_and(|now| now.owners().next().is_some() || waits_for_dependents(now))
+        let Some(now) = change.after else { return false };
+        let has_lost = |owner: &Owner<'_>| {
+            let place = place_of(change.world, &change.target.plane, now, owner);
+            place.is_some_and(|place| !change.world.lives(&place, owner.uid))
+        };
+        waits_for_dependents(now) || now.owners().any(|owner| has_lost(&owner))
     }
 
     fn observes(&self) -> Scope {

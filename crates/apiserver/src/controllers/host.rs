@@ -5,14 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use krm::Object;
+use krm::kind::QueryContext;
 use krm::status::Status;
 use reconcile::actions::{Actions, Journal};
 use reconcile::backoff::{Backoff, Randomness};
 use reconcile::context::{Context, Refused};
 use reconcile::lease::{self, Later, Terms};
 use reconcile::line::Line;
+use reconcile::member::Member;
+use reconcile::objects::Objects;
 use reconcile::operation::Operations;
-use reconcile::plan::Plan;
+use reconcile::plan::{Plan, Write};
 use reconcile::queue::Queue;
 use reconcile::read::Read;
 use reconcile::reconciler::{Bell, Freshness, Reconciler, Scope};
@@ -22,13 +26,13 @@ use store::{Key, Revision, Snapshot};
 use tokio_util::sync::CancellationToken;
 
 use super::commit::Committer;
-use super::feed::Member;
 use super::lease::StoreLease;
 use super::records::Records;
 use super::running::{Controllers, Overdue, Running};
 use super::world::{ServerWorld, key_of, target_of};
 use crate::api::{Api, store_failure};
 use crate::client::Client;
+use crate::index;
 
 /// How often a plan may follow another within one attempt, because writes were refused.
 const ROUNDS: usize = 3;
@@ -96,7 +100,7 @@ async fn work(
     let queue = Arc::new(Queue::new(super::lane, Backoff::with_jitter(randomness(&api))));
     running.begun(&queue);
     reconciler.attach(bell(&queue));
-    let member = Member::new(reconciler.clone(), queue.clone());
+    let member = Member::new(reconciler.clone(), queue.clone(), key_of);
     let host = Arc::new(Host {
         committer: Committer::new(client, reconciler.name(), reconciler.reporter(), running.writes().clone()),
         member: member.clone(),
@@ -164,7 +168,7 @@ struct Host {
     api: Api,
     reconciler: Arc<dyn Reconciler>,
     committer: Committer,
-    member: Arc<Member>,
+    member: Arc<Member<Key>>,
     /// Revision of the controller's last commit: plans wait until they see it.
     written: AtomicU64,
     waiting: Waiting,
@@ -177,7 +181,7 @@ impl Host {
         let outcome = self.try_once(key).await;
         if outcome.is_err() && self.reconciler.waits_in_line() {
             // It keeps its place and tries again; meanwhile others may take what is there.
-            self.member.planned(&self.api, key, true);
+            self.planned(key, true);
         }
         outcome
     }
@@ -201,7 +205,7 @@ impl Host {
             self.wait_for(key, plan.waiting.clone());
             refused = self.carry_out(&target, plan, &snapshot).await?;
             if self.reconciler.waits_in_line() {
-                self.member.planned(&self.api, key, still_waits);
+                self.planned(key, still_waits);
             }
             if refused.is_empty() {
                 return Ok(match (is_current, next) {
@@ -313,6 +317,15 @@ impl Host {
         Ok(refused)
     }
 
+    /// A key was planned; whether it still waits in line.
+    fn planned(&self, key: &Key, still_waits: bool) {
+        self.member.planned(key, still_waits, |line| {
+            let plane = super::world::plane_of(&line.plane);
+            let bucket = index::in_bucket(&plane, line.bucket, &line.value);
+            self.api.store().latest().count_having(&bucket)
+        });
+    }
+
     fn note(&self, revision: Option<Revision>) {
         if let Some(revision) = revision {
             self.written.fetch_max(revision.get(), Ordering::AcqRel);
@@ -349,11 +362,38 @@ impl Journal for StoreJournal<'_> {
 
     fn again(&self, pause: Duration) {
         if let Some(key) = key_of(self.records.target) {
-            self.host.member.again(&key, pause);
+            self.host.member.queue.add_after(key, pause);
         }
+    }
+
+    fn objects(&self) -> Arc<dyn Objects> {
+        Arc::new(ServerObjects { api: self.host.api.clone(), committer: self.host.committer.clone() })
     }
 
     fn failed(&self, why: String) -> Status {
         Status::internal(why)
+    }
+}
+
+/// The objects of the store, for the actions of a controller.
+struct ServerObjects {
+    api: Api,
+    committer: Committer,
+}
+
+impl Objects for ServerObjects {
+    fn get<'a>(&'a self, target: &'a Target) -> Later<'a, Result<Option<Arc<Object>>, Status>> {
+        Box::pin(async move {
+            let snapshot = self.api.store().current().await.map_err(|error| store_failure(&error))?;
+            Ok(ServerWorld::new(&self.api, snapshot).plane(&target.plane).get(&target.at))
+        })
+    }
+
+    fn commit(&self, writes: Vec<Write>) -> Later<'_, Result<(), Status>> {
+        Box::pin(async move {
+            let snapshot = self.api.store().latest();
+            self.committer.together(writes, Vec::new(), None, &snapshot).await?;
+            Ok(())
+        })
     }
 }

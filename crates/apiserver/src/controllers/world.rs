@@ -15,6 +15,12 @@ use crate::index;
 use crate::keys;
 use crate::plane::Plane;
 use crate::present;
+use crate::write::uid_of;
+
+/// Small writes of one commit, where the store has no limit of operations.
+const MOST_WRITES: usize = 1000;
+/// Operations of the store for one small write, at most.
+const OPERATIONS_OF_A_WRITE: usize = 6;
 
 /// All planes at one moment.
 pub struct ServerWorld {
@@ -43,6 +49,14 @@ impl World for ServerWorld {
         Box::new(Served(self.api.kinds().of(&plane_of(plane))))
     }
 
+    fn most_writes(&self) -> usize {
+        // A small object costs a few operations: its key, its record, and the buckets that it enters or leaves.
+        match self.api.store().limits().operations {
+            Some(most) => (most / OPERATIONS_OF_A_WRITE).max(1),
+            None => MOST_WRITES,
+        }
+    }
+
     fn metadata(&self, target: &Target) -> Option<Object> {
         let key = key_of(target)?;
         metadata(&self.api, &key, self.snapshot.get(&key)?)
@@ -55,6 +69,18 @@ impl World for ServerWorld {
         let Some(key) = key_of(target) else { return false };
         let bytes = self.snapshot.get(&key).and_then(|entry| self.api.reveal(&key, entry).ok());
         bytes.is_some_and(|bytes| !present::is_in_storage_version(kind, &bytes))
+    }
+
+    fn is_of_one_moment(&self) -> bool {
+        // In a simulation, some keys may be read as they were.
+        !self.api.store().environment().is_single_threaded
+    }
+
+    fn lives(&self, target: &Target, uid: &str) -> bool {
+        let Some(key) = key_of(target) else { return false };
+        let is_there = self.snapshot.get(&key).is_some_and(|entry| entry.uid() == uid_of(uid));
+        let going = index::going(&plane_of(&target.plane), &target.at);
+        is_there && self.snapshot.having(&going).next().is_none()
     }
 
     fn born(&self, target: &Target) -> Option<u64> {

@@ -1,20 +1,29 @@
 //! Calls a conversion webhook.
 
+use std::sync::Arc;
+
 use krm::Object;
-use krm::kind::{Converter, Kind, WebhookLocation};
+use krm::kind::{Converter, WebhookLocation};
 use krm::status::Status;
 
 use super::review;
 use crate::authn::fetch::HttpFetch;
+use crate::call::Call;
+use crate::outgoing::Outgoing;
+
+/// The only error that clients see for a project's webhook that can't be used.
+const UNREACHABLE: &str = "the webhook is not allowed, can't be reached, or did not answer with a valid review; the \
+                           administrator of the server lists the hosts that projects may use in --project-webhooks";
 
 /// The objects at the version with this index, in their order. All of them are of one kind and in another version.
 pub async fn convert(
-    kind: &Kind,
+    call: &Call,
     target: usize,
     objects: &[Object],
     are_listed: bool,
 ) -> Result<Vec<Object>, Status> {
     let Some(first) = objects.first() else { return Ok(Vec::new()) };
+    let kind = &*call.kind;
     let listed = if are_listed { &kind.names.list_kind } else { &kind.names.kind };
     let about = format!("conversion webhook for {}, Kind={listed}", first.api_version());
     let failed = |why: String| Status::failure(500, "", why);
@@ -25,10 +34,18 @@ pub async fn convert(
     let uid = crate::write::new_uid();
     let request = review::request(converter, &uid, &desired, objects)
         .ok_or_else(|| failed("no supported conversion review versions".to_owned()))?;
-    let answer = post(converter, request.to_string()).await;
-    let answer = answer.map_err(|why| failed(format!("{about} failed: {why}")))?;
-    let converted = review::objects(&request, &answer, &uid);
-    let converted = converted.map_err(|why| failed(format!("{about} failed: {why}")))?;
+    let outgoing = (!call.plane.is_root()).then(|| call.api.outgoing());
+    let is_for_project = outgoing.is_some();
+    let answer = post(converter, request.to_string(), outgoing).await;
+    let converted = answer.and_then(|answer| review::objects(&request, &answer, &uid));
+    let converted = converted.map_err(|why| {
+        if !is_for_project {
+            return failed(format!("{about} failed: {why}"));
+        }
+        // Whoever names an address in a project learns neither what answers there nor whether anything does.
+        tracing::debug!(plane = call.plane.as_str(), why, "a conversion webhook of a project failed");
+        failed(format!("{about} failed: {UNREACHABLE}"))
+    })?;
     if converted.len() != objects.len() {
         let (got, wanted) = (converted.len(), objects.len());
         return Err(failed(format!("{about} returned {got} objects, expected {wanted}")));
@@ -47,8 +64,12 @@ pub async fn convert(
     each.collect()
 }
 
-/// What the webhook answers, or why it does not.
-async fn post(converter: &Converter, body: String) -> Result<Vec<u8>, String> {
+/// What the webhook answers, or why it does not. For a project only what is allowed is called.
+async fn post(
+    converter: &Converter,
+    body: String,
+    outgoing: Option<Arc<Outgoing>>,
+) -> Result<Vec<u8>, String> {
     let url = format!("{}?timeout=30s", converter.url());
     let sent = |why: &dyn std::fmt::Display| format!("Post \"{url}\": {why}");
     if let WebhookLocation::Service { name, .. } = &converter.place {
@@ -57,7 +78,10 @@ async fn post(converter: &Converter, body: String) -> Result<Vec<u8>, String> {
              spec.conversion.webhook.clientConfig.url in the definition"
         )));
     }
-    let client = HttpFetch::new(converter.ca_bundle.as_deref()).map_err(|error| sent(&error.why))?;
+    let mut client = HttpFetch::new(converter.ca_bundle.as_deref()).map_err(|error| sent(&error.why))?;
+    if let Some(outgoing) = outgoing {
+        client = client.within(outgoing);
+    }
     let (code, answer) = client.post(&url, body.into()).await.map_err(|error| sent(&error.why))?;
     match code {
         200..=299 => Ok(answer.to_vec()),

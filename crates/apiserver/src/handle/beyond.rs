@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderMap, Method};
 use krm::Object;
 use krm::decode;
 use krm::status::Status;
@@ -134,7 +134,7 @@ impl Beyond {
 
 async fn transaction(known: &RequestContext, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, false)?.with_query(&known.query)?;
-    let mut object = read(known, body, "Transaction")?;
+    let mut object = read_apart(known, body, "Transaction").await?;
     let spec = object.0.remove("spec").unwrap_or_default();
     let options = options(known, &mut call, &spec)?;
     let call = Arc::new(call);
@@ -154,7 +154,7 @@ async fn transaction(known: &RequestContext, mut call: Call, body: &Bytes) -> Re
 
 async fn make_plan(known: &RequestContext, mut call: Call, body: &Bytes) -> Result<Answer, Status> {
     let accept = Accept::negotiate(&known.headers, true)?.with_query(&known.query)?;
-    let object = read(known, body, "Plan")?;
+    let object = read_apart(known, body, "Plan").await?;
     if ["preconditions", "projectUid"].iter().any(|field| object.at(&format!("spec.{field}")).is_some()) {
         let why =
             "spec: preconditions and projectUid are for transactions; a plan keeps what it has read itself";
@@ -195,12 +195,25 @@ fn options(known: &RequestContext, call: &mut Call, spec: &Value) -> Result<Writ
     Ok(options)
 }
 
+/// The same as [`read`], on a thread for what takes long where the body is large.
+async fn read_apart(known: &RequestContext, body: &Bytes, kind: &'static str) -> Result<Object, Status> {
+    if body.len() <= body::LIMIT_WITHOUT_RIGHTS {
+        return read(known, body, kind);
+    }
+    let (headers, body) = (known.headers.clone(), body.clone());
+    store::decisions::apart(&known.who.user, move || read_with(&headers, &body, kind)).await
+}
+
 /// Reads the body as an object of one kind.
 pub fn read(known: &RequestContext, body: &Bytes, kind: &str) -> Result<Object, Status> {
+    read_with(&known.headers, body, kind)
+}
+
+fn read_with(headers: &HeaderMap, body: &Bytes, kind: &str) -> Result<Object, Status> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(Status::bad_request(format!("the request body is empty; it must be a {kind}")));
     }
-    let format = match Format::of(&known.headers)? {
+    let format = match Format::of(headers)? {
         Format::Json => decode::Format::Json,
         Format::Yaml => decode::Format::Yaml,
         Format::Protobuf => return Err(Status::unsupported_media_type("application/json, application/yaml")),

@@ -6,6 +6,7 @@ use super::other::Other;
 use crate::answer::{self, Answer};
 use crate::api::Api;
 use crate::pipeline::RequestContext;
+use crate::request::path::Route;
 
 use std::sync::atomic::Ordering;
 
@@ -14,6 +15,8 @@ use std::sync::atomic::Ordering;
 enum Check {
     /// That there is an answer at all.
     Answers,
+    /// That the threads run on which writes and watches depend.
+    Runs,
     /// That kinds and rights follow what is stored.
     Follows,
     /// That the store can be written.
@@ -22,13 +25,22 @@ enum Check {
     Stays,
 }
 
+/// Whether a request asks for the health of the server.
+pub fn is_about(known: &RequestContext) -> bool {
+    let Route::Other(path) = &known.route else { return false };
+    let asks = matches!(known.method, Method::GET | Method::HEAD);
+    let which = path.split('/').next().unwrap_or_default();
+    asks && known.plane.is_root() && known.claimed.is_none() && checks(which).is_some()
+}
+
 /// The checks by name. The names are those of Kubernetes where it has one for the same; `followers` and `store` are ours. A
 /// hook has run by the time a server answers, or else what it started is looked at.
 const LIVE: [(&str, Check); 11] = [
     ("ping", Check::Answers),
     ("log", Check::Answers),
-    // What is stored is in memory and can be read; that it can't be written is not mended by a restart.
-    ("etcd", Check::Answers),
+    // What is stored is in memory and can be read; that it can't be written is not mended by a restart, unless a
+    // thread is gone.
+    ("etcd", Check::Runs),
     ("followers", Check::Follows),
     ("poststarthook/generic-apiserver-start-informers", Check::Follows),
     ("poststarthook/start-apiextensions-informers", Check::Follows),
@@ -78,6 +90,10 @@ impl Other {
                 }
             }
         }
+        // The server is ready nevertheless.
+        for lacking in api.shortcomings() {
+            lines.push_str(&format!("warn: {lacking}\n"));
+        }
         if !excluded.is_empty() {
             let names: Vec<String> = excluded.iter().map(|name| krm::field::quote(name)).collect();
             lines.push_str(&format!(
@@ -97,6 +113,7 @@ impl Other {
     async fn check(&self, api: &Api, check: Check) -> Result<(), String> {
         match check {
             Check::Answers => Ok(()),
+            Check::Runs => api.store().alive().map_err(|error| error.to_string()),
             Check::Writes => api.store().healthy().await.map_err(|error| error.to_string()),
             Check::Follows if api.is_following() => Ok(()),
             Check::Follows => {

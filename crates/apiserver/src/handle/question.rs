@@ -5,17 +5,19 @@
 
 mod seen;
 
+use std::sync::Arc;
+
 use http::header::ACCEPT;
 use krm::kind::{Answered, Form, Lazy, QueryContext, Question, Questioned};
 use krm::status::Status;
 use serde_json::{Value, json};
 
-pub use seen::Seen;
+pub use seen::{Seen, shown_in_root};
 
 use super::resource::Asked;
 use crate::answer::{self, Answer};
 use crate::call::Call;
-use crate::past::as_of::AsOf;
+use crate::past::as_of::{self, AsOf};
 use crate::request::accept::{Accept, Media};
 
 /// The name that means all objects of the kind.
@@ -36,12 +38,12 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
     if call.name != ALL {
         call.may_get()?;
     }
-    let snapshot = match asked.query.get("asOf") {
-        None => call.api.store().current().await.map_err(|error| crate::api::store_failure(&error))?,
+    let (snapshot, root) = match asked.query.get("asOf") {
+        None => (as_of::present(call).await?, None),
         // All of the plane, since a question may look at any kind of it.
         Some(text) => {
-            let everything = format!("{}/", call.plane.as_str());
-            AsOf::parse(text, call.api.now())?.under(call, everything.as_bytes()).await?
+            let (snapshot, root) = AsOf::parse(text, call.api.now())?.plane(call).await?;
+            (snapshot, Some(Arc::new(root)))
         }
     };
     if call.name != ALL && snapshot.get(&call.key()?).is_none() {
@@ -54,7 +56,7 @@ pub async fn answer(call: &Call, question: &Question, asked: &Asked) -> Result<A
         let (name, namespace) = (call_of.name.as_str(), call_of.namespace.as_str());
         let asked = Questioned { name, namespace, body: &body, options: &options, form };
         for _ in 0..TRIES {
-            let seen = Seen::by(&call_of, snapshot.clone());
+            let seen = Seen::by(&call_of, snapshot.clone(), root.clone());
             let answered = asking(&asked, &seen);
             if seen.still_holds() {
                 return answered.map(|answered| (answered, seen.is_incomplete()));

@@ -414,6 +414,7 @@ pub fn call(
         all_planes: false,
         depth: 0,
         asker: None,
+        budget: Arc::default(),
         conversions: kind_has_converter.then(Arc::default),
     }
 }

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::body::{decode, decode_part};
 use crate::answer::{self, Answer};
-use crate::authn::Account;
+use crate::authn::{Account, service_account};
+use crate::authz::Attributes;
 use crate::call::Call;
 use crate::pipeline::{InPlane, Pipeline, RequestContext};
 use crate::request::accept::Accept;
@@ -116,6 +117,7 @@ fn token(pipeline: &Pipeline, call: &Call, request: Object) -> Result<Object, St
         uid: object.uid(),
         secret: None,
     };
+    may_act_as(call)?;
     let accounts = crate::accounts::Accounts::new(pipeline.api.clone());
     let secret_uid = |name: &str| {
         crate::authn::ServiceAccounts::secret_uid(&accounts, call.plane.as_str(), &call.namespace, name)
@@ -123,4 +125,30 @@ fn token(pipeline: &Pipeline, call: &Call, request: Object) -> Result<Object, St
     let answer =
         review::token_request(&pipeline.other.tokens, &account, &secret_uid, request, SystemTime::now())?;
     Ok(answer.object)
+}
+
+/// Whether who makes a call may have a token of the service account that it names: a token gives all that the account may do, so
+/// it takes holding all of that, or the right to impersonate the account.
+fn may_act_as(call: &Call) -> Result<(), Status> {
+    let impersonate = Attributes {
+        verb: "impersonate",
+        version: "v1",
+        ..Attributes::resource("impersonate", "", "serviceaccounts")
+    };
+    let rights = &call.api.followers().rights;
+    let impersonate = impersonate.in_namespace(&call.namespace).named(&call.name);
+    if rights.decide(&call.plane, &call.who, &impersonate).allowed {
+        return Ok(());
+    }
+    let account = service_account(&call.namespace, &call.name);
+    match rights.lacks(&call.plane, &call.who, &account) {
+        None => Ok(()),
+        Some(missing) => {
+            let why = format!(
+                "user {:?} is attempting to get a token with permissions not currently held: {missing}",
+                call.who.user
+            );
+            Err(Status::forbidden(&call.kind.resource(), &call.name, why))
+        }
+    }
 }

@@ -37,8 +37,15 @@ pub async fn answer(known: &RequestContext, call: &Call, body: &Bytes) -> Result
     let store = call.api.store();
     let failed = |error: store::Error| store_failure(&error);
     let mut report = store.verify(&trusted).await.map_err(failed)?;
-    if let Some(kept) = spec.get("checkpoint").filter(|kept| !kept.is_null()) {
-        let kept = exported(kept)?;
+    let given = spec.get("checkpoint").filter(|kept| !kept.is_null()).map(exported).transpose()?;
+    let known = [("exported", given), ("separately kept", kept_elsewhere(call, &mut report).await)];
+    if known.iter().all(|(_, kept)| kept.is_none()) {
+        let what = "that the history was not cut off after its newest checkpoint: no checkpoint that was kept elsewhere was \
+                    compared";
+        report.unproven.push(what.to_owned());
+    }
+    for (how, kept) in known {
+        let Some(kept) = kept else { continue };
         let mut signers = vec![store.signer()];
         signers.extend_from_slice(&trusted);
         let what = match (kept.is_signed_by(&signers), store.has_checkpoint(&kept).await.map_err(failed)?) {
@@ -51,10 +58,24 @@ pub async fn answer(known: &RequestContext, call: &Call, body: &Bytes) -> Result
         report.problems.extend(what.map(|what| Problem {
             key: None,
             version: None,
-            what: format!("the exported checkpoint {} {what}", kept.index),
+            what: format!("the {how} checkpoint {} {what}", kept.index),
         }));
     }
     Ok(answer::object::value(&accept, 201, &told(&report)))
+}
+
+/// The checkpoint that this server keeps besides in the store.
+async fn kept_elsewhere(call: &Call, report: &mut Report) -> Option<Checkpoint> {
+    let keeper = call.api.checkpoint_keeper()?.clone();
+    let place = keeper.place();
+    let read = tokio::task::spawn_blocking(move || keeper.kept()).await;
+    match read.map_err(std::io::Error::other).and_then(|kept| kept) {
+        Ok(kept) => kept,
+        Err(error) => {
+            report.unproven.push(format!("the checkpoint that is kept in {place} can't be read: {error}"));
+            None
+        }
+    }
 }
 
 fn told(report: &Report) -> Value {
@@ -83,6 +104,7 @@ fn told(report: &Report) -> Value {
             "checkpoints": report.checkpoints,
             "coveredThrough": report.covered.to_string(),
             "problems": problems,
+            "unproven": report.unproven,
         },
     })
 }

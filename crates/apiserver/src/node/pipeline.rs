@@ -20,7 +20,7 @@ use crate::audit::Record;
 use crate::authn::strip_credentials;
 use crate::authz::{Attributes, Decision};
 use crate::identity::{AUTHENTICATED, Identity};
-use crate::limits::{self, Limits, Load, Ticket};
+use crate::limits::{self, Limits, Load, Rank, Ticket};
 use crate::metrics::{Labels, Metrics};
 use crate::pipeline::lasting::Lasting;
 use crate::pipeline::{Audit, name_request};
@@ -118,6 +118,7 @@ impl NodePipeline {
                 requests_per_user: each,
                 watches_per_user: each,
                 watches_per_project: requests,
+                ..limits::Settings::default()
             })
         };
         Ok(NodePipeline {
@@ -175,7 +176,7 @@ impl NodePipeline {
         let root = Plane::root();
         // Whoever floods is one address, before it is a node.
         let address = from.ip().to_string().into();
-        let arriving = self.arriving.enter(&address, &root, Load::Read)?;
+        let arriving = self.arriving.enter(&address, Rank::System, &root, Load::Read)?;
         let presented = NodePresented { head: &head, peer };
         let proving = self.authenticator.authenticate(&self.server.api, presented);
         let proved = match tokio::time::timeout(AUTHENTICATION, proving).await {
@@ -190,7 +191,7 @@ impl NodePipeline {
         let rules = self.rules(route, &head);
         let load = if rules.is_long_running { Load::Watch } else { Load::Read };
         let ticket = match proved.is_ok() {
-            true => self.limits.enter(&who.user, &root, load)?,
+            true => self.limits.enter(&who.user, Rank::System, &root, load)?,
             false => arriving,
         };
         let is_about_another = |node: &Node| route.about(&head).is_some_and(|name| name != node.name);

@@ -1,5 +1,6 @@
 //! Reads objects as of a time or a revision.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use krm::kind::History;
@@ -10,7 +11,11 @@ use store::{At, Entry, Key, Revision, Snapshot, Touched, Version};
 use super::failure;
 use crate::api::store_failure;
 use crate::call::Call;
+use crate::handle::question::shown_in_root;
 use crate::planes;
+
+/// Objects of the root that questions of a project may be answered from, as they were.
+pub type Shown = BTreeMap<Key, Arc<Entry>>;
 
 /// A point in the past, and what the client called it.
 #[derive(Debug, Clone)]
@@ -72,6 +77,21 @@ impl AsOf {
         listed.map_err(|error| failure(&self.said, &error))
     }
 
+    /// The whole plane of the call as it was, and the objects of the root that its questions may be answered from.
+    pub async fn plane(&self, call: &Call) -> Result<(Snapshot, Shown), Status> {
+        self.plane_was_there(call).await?;
+        let prefix = format!("{}/", call.plane.as_str());
+        let snapshot = self.under(call, prefix.as_bytes()).await?;
+        let mut shown = Shown::new();
+        for key in shown_in_root(&present(call).await?, &call.plane) {
+            // A kind without history has nothing to tell of then.
+            if let Some(entry) = self.entry(call, &key).await.ok().flatten() {
+                shown.insert(key, entry);
+            }
+        }
+        Ok((snapshot, shown))
+    }
+
     /// What was changed since under a prefix.
     pub async fn touched(&self, call: &Call, prefix: &[u8]) -> Result<Touched, Status> {
         let touched = call.api.store().touched(prefix, self.at).await;
@@ -86,6 +106,11 @@ impl AsOf {
     /// Something must be kept of the kind, and the plane must have been there.
     async fn is_kept(&self, call: &Call) -> Result<(), Status> {
         kept(call)?;
+        self.plane_was_there(call).await
+    }
+
+    /// What an earlier project of the same name had is not told.
+    async fn plane_was_there(&self, call: &Call) -> Result<(), Status> {
         if let Some((key, uid)) = planes::project_of(&call.api, &call.plane) {
             let then = self.entry(call, &key).await?;
             if then.is_none_or(|then| then.uid() != uid) {

@@ -56,7 +56,7 @@ pub fn propose(
     }
     let owned = object.meta("managedFields").cloned();
     keep_living_owners(call, view, &mut object)?;
-    create::fill_in(call, &mut object);
+    create::fill_in(call, &mut object)?;
     let (mut object, dropped) = admit::shape(call, object).map_err(|why| admit::unfit(call, &why))?;
     let mut warnings = Vec::new();
     admit::complain(dropped, options.validation, &mut warnings).map_err(|why| admit::unfit(call, &why))?;

@@ -68,6 +68,9 @@ impl<'a> Revision<'a> {
             "uid": uid(change),
             "changed": self.changed(),
         });
+        if let Some(impersonator) = &change.impersonator {
+            told["impersonatedBy"] = (&**impersonator).into();
+        }
         if let Some(message) = &change.message {
             told["message"] = (&**message).into();
         }

@@ -1,6 +1,10 @@
 //! Requests that a module's route answers.
 
+use std::net::SocketAddr;
+
 use bytes::Bytes;
+use http::Method;
+use http::header::{ACCEPT, HeaderValue, LOCATION, VARY};
 use http::request::Parts;
 use http_body::Body as HttpBody;
 use hyper::upgrade::OnUpgrade;
@@ -9,13 +13,16 @@ use krm::status::Status;
 use super::lasting::Lasting;
 use super::revocation::Revocation;
 use super::{Pipeline, RequestContext};
-use crate::answer::Answer;
+use crate::answer::{self, Answer};
 use crate::authn::{Impersonation, strip_credentials};
 use crate::plane::Plane;
 use crate::request::path::{self, Route};
 use crate::route::exchange::{Bounds, Exchange};
 use crate::route::table::Claimed;
 use crate::route::{RequestBody, Requirement, RouteRequest};
+
+/// The path of the portal, if the server has one.
+const PORTAL: &str = "/ui";
 
 /// What a request is for: its plane, what its path names, and the route that answers it.
 pub(super) type Found = (Plane, Route, Option<Claimed>);
@@ -39,11 +46,28 @@ impl Pipeline {
         Ok(Some((plane, route, claimed)))
     }
 
+    /// People who open the address of the server in a browser are sent to the portal; everybody else gets the list of paths.
+    pub(super) fn page_for_browsers(&self, head: &Parts) -> Option<Answer> {
+        let is_browser = || {
+            let accepted = head.headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
+            accepted
+                .is_some_and(|accepted| accepted.split(',').any(|one| one.trim().starts_with("text/html")))
+        };
+        let is_asked = matches!(head.method, Method::GET | Method::HEAD) && head.uri.path() == "/";
+        if !is_asked || !is_browser() || !self.routes.paths().any(|path| path == PORTAL) {
+            return None;
+        }
+        let mut answer = answer::bytes(302, "text/plain; charset=utf-8", "");
+        answer.headers_mut().insert(LOCATION, HeaderValue::from_static("/ui/"));
+        answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        Some(answer)
+    }
+
     /// Has a request answered by its route, until the last byte.
     pub(super) async fn routed<B>(
         &self,
         known: &mut RequestContext,
-        id: &str,
+        (id, from): (&str, Option<SocketAddr>),
         head: Parts,
         body: B,
         connection: Option<OnUpgrade>,
@@ -86,6 +110,7 @@ impl Pipeline {
             head,
             body,
             audit_id: id.to_owned(),
+            from,
         };
         exchange.answer(route.answer(request), connection).await
     }

@@ -138,7 +138,7 @@ impl Opened {
         rights.mark_changed();
         let mut bookmark = next_bookmark(self.ends).filter(|_| self.bookmarks);
         loop {
-            let batch = tokio::select! {
+            let (batch, is_bookmark) = tokio::select! {
                 biased;
                 Ok(()) = rights.changed() => {
                     if let Err(refused) = self.call.may_watch() {
@@ -147,16 +147,13 @@ impl Opened {
                     }
                     continue;
                 }
-                batch = self.watch.next() => batch,
+                batch = self.watch.next() => (batch, false),
                 () = tokio::time::sleep_until(self.ends) => return,
                 () = lines.closed() => return,
                 () = tokio::time::sleep_until(bookmark.unwrap_or(self.ends)), if bookmark.is_some() => {
                     bookmark = next_bookmark(self.ends);
-                    let version = self.watch.position();
-                    if version > self.from && lines.send(self.bookmark(version, false)).await.is_err() {
-                        return;
-                    }
-                    continue;
+                    // Others' changes have gone by since it last looked: it says how far it has come by now.
+                    (self.watch.ready(), true)
                 }
             };
             let events = match batch {
@@ -170,6 +167,11 @@ impl Opened {
                 }
             };
             if self.tell(&events, &lines).await.is_none() {
+                return;
+            }
+            let version = self.watch.position();
+            if is_bookmark && version > self.from && lines.send(self.bookmark(version, false)).await.is_err()
+            {
                 return;
             }
         }

@@ -12,10 +12,11 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use krm::status::Status;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, DropGuard, WaitForCancellationFutureOwned};
 
 use super::Rules;
+use crate::request::body::most_time;
 
 /// The body of a request to a route.
 pub struct RequestBody {
@@ -23,6 +24,8 @@ pub struct RequestBody {
     left: u64,
     limit: u64,
     patience: Option<Duration>,
+    /// When it began, where it has to be sent at some speed: not if its request goes on until it is ended.
+    begun: Option<Instant>,
     /// Runs while the route waits for the client.
     waiting: Option<Pin<Box<Sleep>>>,
     faults: Faults,
@@ -38,6 +41,9 @@ pub enum BodyError {
     /// Nothing came for too long.
     #[error("timed out while reading the request body: nothing was received for {0:?}")]
     Stalled(Duration),
+    /// It comes too slowly.
+    #[error("timed out while reading the request body: it is sent too slowly")]
+    TooSlow,
     /// The connection failed.
     #[error("failed to read the request body: {0}")]
     Failed(String),
@@ -51,7 +57,7 @@ impl From<BodyError> for Status {
         let why = error.to_string();
         match error {
             BodyError::TooLarge(_) => Status::too_large(why),
-            BodyError::Stalled(_) => Status::failure(408, "Timeout", why),
+            BodyError::Stalled(_) | BodyError::TooSlow => Status::failure(408, "Timeout", why),
             BodyError::Failed(_) | BodyError::Over => Status::bad_request(why),
         }
     }
@@ -106,6 +112,7 @@ impl RequestBody {
             left: limit,
             limit,
             patience: rules.read_patience,
+            begun: (!rules.is_long_running).then(Instant::now),
             waiting: None,
             faults: faults.clone(),
             over,
@@ -149,6 +156,10 @@ impl Body for RequestBody {
             Some(Err(error)) => Some(Err(this.faults.tell(error))),
             Some(Ok(frame)) => {
                 let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
+                let sent = this.limit - this.left;
+                if this.begun.is_some_and(|begun| begun.elapsed() > most_time(sent)) {
+                    return Poll::Ready(Some(Err(this.faults.tell(BodyError::TooSlow))));
+                }
                 match this.left.checked_sub(bytes) {
                     Some(left) => {
                         this.left = left;

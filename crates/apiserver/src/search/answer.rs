@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use krm::Object;
-use krm::kind::{History, Kind};
+use krm::kind::Kind;
 use krm::status::Status;
 use serde_json::{Value, json};
 use store::{Key, Snapshot};
@@ -15,6 +15,7 @@ use crate::answer::{self, Answer};
 use crate::authz::Attributes;
 use crate::call::Call;
 use crate::encode;
+use crate::index;
 use crate::keys::{self, Parts};
 use crate::past::as_of::present;
 use crate::request::accept::{Accept, Form};
@@ -111,7 +112,7 @@ impl<'a> Finder<'a> {
             let (group, plural) = (kind.group.as_str(), kind.names.plural.as_str());
             let namespace = self.namespace.unwrap_or_default();
             let parts = Parts { plane: self.call.plane.as_str(), group, plural, namespace, name: "" };
-            kind.history != History::None && kind.mirror.is_none() && self.is_asked_for(kind, &parts)
+            index::is_searched(kind) && self.is_asked_for(kind, &parts)
         };
         let rights = &self.call.api.followers().rights;
         self.call.catalog.all().filter(is_searched).all(|kind| {

@@ -216,6 +216,10 @@ impl Which {
             return Ok(None);
         };
         let one = call.about(kind.clone(), kind.storage, parts.namespace.to_owned(), parts.name.to_owned());
+        // What whoever asks may not see is not there: neither its name nor that there is something is told.
+        if one.may_get().is_err() {
+            return Ok(None);
+        }
         let changes: Vec<Change> = self.changes(&one, range).await?;
         let Some((operation, doing)) = self.doing(&one, key, &changes)? else { return Ok(None) };
         let named = Named {
@@ -230,8 +234,7 @@ impl Which {
             Operation::Restore => ("create", ""),
             _ => ("update", one.name.as_str()),
         };
-        let doing =
-            one.may("get", &one.name).and_then(|()| one.may(verb, at)).map(|()| (Arc::new(one), doing));
+        let doing = one.may(verb, at).map(|()| (Arc::new(one), doing));
         Ok(Some(Item {
             index,
             named,

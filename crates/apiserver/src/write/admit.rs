@@ -12,6 +12,7 @@ use super::stored_change::StoredChange;
 use super::{references, refusals};
 use crate::authz::{Attributes, RBAC_GROUP, check_escalation};
 use crate::call::Call;
+use crate::encode;
 use crate::keys;
 use crate::pipeline::InPlane;
 use crate::shipped;
@@ -56,9 +57,8 @@ pub fn namespace_takes_content(call: &Call, view: &mut View, name: &str) -> Resu
     };
     let missing = || Status::not_found(&krm::status::Subject::new("", "namespaces"), &call.namespace);
     let Ok(key) = keys::object(&call.plane, &at) else { return Err(missing()) };
-    let found = Guarded::new(view, &call.plane).entry(&key)?;
-    let (_, namespace) = found.ok_or_else(missing)?;
-    if !namespace.is_deleting() {
+    let namespace = view.get(&key).ok_or_else(missing)?;
+    if !encode::is_deleting(&namespace) {
         return Ok(());
     }
     let why = format_args!(

@@ -52,7 +52,7 @@ fn fill<T>(
     let mut fitting = 0;
     for item in items.iter().take(MOST) {
         step(view, item)?;
-        if fitting > 0 && !limits.fits(&view.size()) {
+        if fitting > 0 && !limits.take(view) {
             // The last one was too much: without it, from the beginning.
             view.restart();
             begin(view)?;

@@ -45,7 +45,7 @@ pub fn propose(
     let named = object.name().to_owned();
     let mut sealing = sealed::take(call, view, None, &named, &mut object)?;
     warnings.append(&mut sealing.warnings);
-    fill_in(call, &mut object);
+    fill_in(call, &mut object)?;
     ownership::on_write(call, None, &mut object, options);
     Ok(Proposal { sealing, ..begin(call, view, object, "create", warnings)? })
 }
@@ -121,7 +121,7 @@ fn accompany(call: &Call, view: &mut View, object: &Object) -> Result<(), Status
             let mut of = Call { kind: kind.clone(), version: kind.storage, ..call.clone() };
             of.namespace = companion.namespace().to_owned();
             of.name = companion.name().to_owned();
-            fill_in(&of, &mut companion);
+            fill_in(&of, &mut companion)?;
             kind.complete.iter().for_each(|complete| complete(&mut companion));
             kind.prepare.iter().for_each(|prepare| prepare(&mut companion, None, ""));
             if view.get(&of.key()?).is_none() {
@@ -133,12 +133,13 @@ fn accompany(call: &Call, view: &mut View, object: &Object) -> Result<(), Status
 }
 
 /// What the server says about an object, whatever the client said.
-pub fn fill_in(call: &Call, object: &mut Object) {
-    krm::meta::fill_on_create(object, call.api.new_uid(), call.api.now());
+pub fn fill_in(call: &Call, object: &mut Object) -> Result<(), Status> {
+    krm::meta::fill_on_create(object, call.api.new_object_uid()?, call.api.now());
     object.set_meta("resourceVersion", None);
     let namespace = call.kind.is_namespaced().then(|| call.namespace.as_str().into());
     object.set_meta("namespace", namespace);
     object.set_meta("generation", call.kind.generations.then(|| Value::from(1)));
+    Ok(())
 }
 
 /// Draws a name where only its beginning is given; how often that may be tried.

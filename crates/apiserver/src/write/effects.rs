@@ -1,5 +1,6 @@
 //! Effects: what belongs to a change and is written in the same commit.
 
+pub mod amended;
 pub mod landing;
 
 use std::sync::Arc;
@@ -126,7 +127,9 @@ fn owned_by_kind(call: &Call, before: Option<&Object>, new: &mut Object) -> Resu
         let of_status = Call { subresource: "status".to_owned(), ..call.clone() };
         ownership::on_write(&of_status, before, new, &options(&call.kind.resource().to_string()));
     }
-    let errors = call.version().schema.validate_status(&Value::Object(new.0.clone()), None);
+    let value = Value::Object(std::mem::take(&mut new.0));
+    let errors = call.version().schema.validate_status(&value, None);
+    *new = Object::from_value(value).unwrap_or_default();
     match errors.is_empty() {
         true => Ok(()),
         false => {

@@ -29,6 +29,8 @@ pub struct Guarded<'a> {
     shown: Shown,
     /// Whether the change that is decided is an effect of another one.
     is_effect: bool,
+    /// Who makes the change.
+    writer: Option<Arc<str>>,
 }
 
 /// The keys of objects that were shown to the code of a kind, which may name them.
@@ -39,13 +41,16 @@ impl<'a> Guarded<'a> {
     pub fn new(view: &'a mut View, plane: &Plane) -> Guarded<'a> {
         let shown = Shown::default();
         let plane = plane.clone();
-        Guarded { view, plane, project: None, newcomer: None, kinds: None, shown, is_effect: false }
+        let (project, newcomer, kinds, writer) = (None, None, None, None);
+        Guarded { view, plane, project, newcomer, kinds, shown, is_effect: false, writer }
     }
 
     /// Reads the plane of a call, for the rules of its kind.
     pub fn of(view: &'a mut View, call: &Call) -> Guarded<'a> {
         let kinds = Some(call.api.kinds().clone());
-        Guarded { project: call.project, kinds, is_effect: call.depth > 0, ..Guarded::new(view, &call.plane) }
+        let writer = Some(call.who.user.clone());
+        let is_effect = call.depth > 0;
+        Guarded { project: call.project, kinds, is_effect, writer, ..Guarded::new(view, &call.plane) }
     }
 
     /// The same for the rules of an object that is made: whether it is written already or not, it is in no bucket.
@@ -72,7 +77,8 @@ impl<'a> Guarded<'a> {
 
     /// Whether an object is marked as being deleted. It may change otherwise before the commit, but not be marked.
     pub fn is_going(&mut self, at: &Address) -> bool {
-        !self.view.bucket(&index::going(&self.plane, at)).is_empty()
+        let term = index::going(&self.plane, at);
+        keys::object(&self.plane, at).is_ok_and(|key| self.view.is_in_bucket(&term, &key))
     }
 
     /// Those who refer to an object: the guarded bucket of its referrers.
@@ -186,6 +192,7 @@ impl Reader for Guarded<'_> {
             kinds,
             shown,
             is_effect,
+            writer: self.writer.clone(),
         })
     }
 
@@ -196,5 +203,9 @@ impl Reader for Guarded<'_> {
 
     fn is_effect(&self) -> bool {
         self.is_effect
+    }
+
+    fn writer(&self) -> Option<&str> {
+        self.writer.as_deref()
     }
 }

@@ -190,6 +190,9 @@ fn apply(
     let repeated = krm::meta::drop_duplicate_owners(&mut new);
     warnings.extend(krm::meta::duplicate_owners_warning(&repeated, true));
     admit::matches_path(call, &new, true)?;
+    if let Some(old) = old.filter(|_| call.subresource.is_empty()) {
+        sealed::may_move(call, old, &new, &sealing)?;
+    }
     let proposal = match found {
         Some(found) => update::begin(call, view, options, found, new, "apply", warnings)?,
         None => {
@@ -201,7 +204,7 @@ fn apply(
                 );
                 return Err(Status::conflict(&call.kind.resource(), &call.name, why));
             }
-            super::create::fill_in(call, &mut new);
+            super::create::fill_in(call, &mut new)?;
             super::create::begin(call, view, new, "apply", warnings)?
         }
     };

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use krm::field::{FieldError, Path};
-use krm::kind::{Address, SEALED_NAMESPACE, secret_of};
+use krm::kind::{Address, CREDENTIALS, SEALED_NAMESPACE, secret_of};
 use krm::status::Status;
 use krm::{Object, base64};
 use serde_json::{Map, Value};
@@ -27,6 +27,8 @@ const LONGEST_NAME: usize = 253;
 pub struct Sealing {
     /// Each key with its new value; without one it goes.
     changes: Vec<(&'static str, Option<String>)>,
+    /// Paths of the values that were sent, changed or not.
+    sent: Vec<&'static str>,
     /// What the client should know.
     pub warnings: Vec<String>,
 }
@@ -48,6 +50,7 @@ pub fn take(
     let mut kept = None;
     for field in &call.kind.sealed {
         let value = field.take(&mut new.0);
+        sealing.sent.extend(value.as_ref().map(|_| field.path));
         if field.is_status() != (call.subresource == "status") {
             // It is not written through this endpoint.
             continue;
@@ -92,10 +95,33 @@ pub fn take(
     Ok(sealing)
 }
 
+/// Whether the writer may change where a value is sent that stays: who knows it may, since it is sent along or may be read.
+/// Else whoever may change an object, and not read its credentials, would have them sent to a server of their own.
+pub fn may_move(call: &Call, old: &Object, new: &Object, sealing: &Sealing) -> Result<(), Status> {
+    for field in &call.kind.sealed {
+        let stays = field.reference_in(&new.0).is_some() && field.reference_in(&old.0).is_some();
+        if !stays || sealing.sent.contains(&field.path) {
+            continue;
+        }
+        let Some(moved) = field.moved(&old.0, &new.0) else { continue };
+        if call.may_with("get", CREDENTIALS, &call.name).is_err() {
+            let why = format!(
+                "{moved} says where {path} is sent: changing it takes the permission to get {plural}/{CREDENTIALS}, or \
+                 {path} in the same write",
+                path = field.path,
+                plural = call.kind.names.plural,
+            );
+            return Err(Status::forbidden(&call.kind.resource(), &call.name, why));
+        }
+    }
+    Ok(())
+}
+
 impl Sealing {
     /// The changes of two steps of one write.
     pub fn and(mut self, other: Sealing) -> Sealing {
         self.changes.extend(other.changes);
+        self.sent.extend(other.sent);
         self.warnings.extend(other.warnings);
         self
     }
@@ -189,7 +215,8 @@ pub fn address(secret: &str) -> Address {
 }
 
 fn secret_call(call: &Call, at: &Address, manager: &str) -> Result<Call, Status> {
-    landing::inside(call, (call.plane.clone(), call.project), at, manager)
+    let asker = call.asker.clone().unwrap_or_else(|| std::sync::Arc::new(call.clone()));
+    landing::inside(call, asker, (call.plane.clone(), call.project), at, manager)
 }
 
 fn too_long(call: &Call, name: &str, path: &str, most: usize) -> Status {

@@ -35,6 +35,9 @@ impl StoredChange {
 
 /// Sets the fields of a new object that the server decides about.
 pub fn prepare(call: &Call, new: &mut Object, old: Option<&Object>) {
+    if let Some(annotation) = call.kind.creator {
+        keep_creator(annotation, &call.who.user, new, old);
+    }
     let change = RawChange { old, new: Some(new), subresource: &call.subresource };
     match StoredChange::of(call, &change) {
         Ok(None) => call.kind.prepare.iter().for_each(|prepare| prepare(new, old, &call.subresource)),
@@ -47,6 +50,25 @@ pub fn prepare(call: &Call, new: &mut Object, old: Option<&Object>) {
         // What can't be converted is refused when it is checked.
         Ok(Some(_)) | Err(_) => {}
     }
+}
+
+/// Names the creator of an object, whatever was sent: whoever creates it, and from then on the same.
+fn keep_creator(annotation: &str, user: &str, new: &mut Object, old: Option<&Object>) {
+    let creator = match old {
+        None => Some(user.to_owned()),
+        Some(old) => old.annotation(annotation).map(str::to_owned),
+    };
+    if new.annotation(annotation) == creator.as_deref() {
+        return;
+    }
+    let mut annotations = new.meta("annotations").cloned().unwrap_or_else(|| serde_json::json!({}));
+    let Some(map) = annotations.as_object_mut() else { return };
+    match creator {
+        Some(creator) => drop(map.insert(annotation.to_owned(), creator.into())),
+        None => drop(map.remove(annotation)),
+    }
+    let is_empty = map.is_empty();
+    new.set_meta("annotations", (!is_empty).then_some(annotations));
 }
 
 /// Gives an object the status that it has in the version that is stored.

@@ -110,7 +110,13 @@ pub fn begin(
     // What is applied was sealed before it became part of the object.
     let mut sealing = match verb {
         "apply" => Sealing::default(),
-        _ => sealed::take(call, view, Some(&old), &call.name, &mut new)?,
+        _ => {
+            let sealing = sealed::take(call, view, Some(&old), &call.name, &mut new)?;
+            if call.subresource.is_empty() {
+                sealed::may_move(call, &old, &new, &sealing)?;
+            }
+            sealing
+        }
     };
     warnings.append(&mut sealing.warnings);
     keep(call, &old, &mut new);

@@ -128,6 +128,7 @@ impl Server {
         let pipeline = Arc::new(Pipeline {
             api: api.clone(),
             authenticator,
+            sessions: None,
             limits: Limits::new(extras.limits),
             other: Other {
                 version: env!("CARGO_PKG_VERSION"),

@@ -125,5 +125,8 @@ fn tell(status: &Value, session: &mut Session) -> Result<(), Failure> {
         number("objects"),
         number("checkpoints")
     )?;
+    for what in status["unproven"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        writeln!(session.console.out, "not proven: {what}")?;
+    }
     Ok(())
 }

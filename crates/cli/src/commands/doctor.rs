@@ -17,13 +17,20 @@ use crate::session::Session;
 /// discovery, its feature gates, and the namespace. Exit code: 0 when all checks pass, 1 when one fails.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Examples:\n  groundplane doctor\n  groundplane doctor --context lab\n  groundplane doctor -o json"
+    after_help = "Examples:\n  groundplane doctor\n  groundplane doctor --context lab\n  groundplane doctor -o json\n  groundplane doctor --security"
 )]
 pub struct Arguments {
+    /// Check the server against the threat model instead: anonymous access, grants to everybody, credentials without an end,
+    /// the proof of the history. Needs permission to read roles, bindings and keys.
+    #[arg(long)]
+    security: bool,
+
     /// Output format: json.
     #[arg(long, short, value_name = "FORMAT", value_parser = ["json"])]
     output: Option<String>,
 }
+
+mod security;
 
 /// Certificates that expire earlier fail the check.
 const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
@@ -39,7 +46,10 @@ pub struct Finding {
 
 /// Runs the checks and prints them.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
-    let findings = examine(session).await;
+    let findings = match arguments.security {
+        true => security::examine(session).await?,
+        false => examine(session).await,
+    };
     if arguments.output.is_some() {
         let items: Vec<Value> = findings
             .iter()
@@ -119,20 +129,22 @@ pub async fn examine(session: &mut Session) -> Vec<Finding> {
         }
         Err(failure) => ill("identity", failure.text()),
     });
-    findings.push(match client.answer(&Ask::get("/readyz").query("verbose", "").accept("*/*")).await {
-        Err(failure) => ill("readiness", failure.text()),
+    match client.answer(&Ask::get("/readyz").query("verbose", "").accept("*/*")).await {
+        Err(failure) => findings.push(ill("readiness", failure.text())),
         Ok(answer) => {
             let text = String::from_utf8_lossy(&answer.body).into_owned();
             let failing: Vec<&str> = text.lines().filter(|line| line.starts_with("[-]")).collect();
-            match answer.code {
+            findings.push(match answer.code {
                 200 => well(
                     "readiness",
                     format!("{} checks passed", text.lines().filter(|line| line.starts_with("[+]")).count()),
                 ),
                 code => ill("readiness", format!("/readyz answers {code}: {}", failing.join("; "))),
-            }
+            });
+            let lacking: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("warn: ")).collect();
+            findings.extend((!lacking.is_empty()).then(|| ill("machine", lacking.join(" "))));
         }
-    });
+    }
     findings.push(match session.discovery().await {
         Ok(discovery) => well(
             "discovery",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -128,8 +128,9 @@ impl Issuer {
             .uri(sender.target(connector.authority(), uri.path_and_query().map_or("/", |path| path.as_str())))
             .header("accept", "application/json")
             .header("content-type", "application/x-www-form-urlencoded");
-        let request =
-            request.body(Full::new(Bytes::from(form.unwrap_or_default()))).map_err(|error| failed(&error))?;
+        let request = request
+            .body(crate::body::whole(Bytes::from(form.unwrap_or_default())))
+            .map_err(|error| failed(&error))?;
         let response = sender.send(request, connector.authority()).await.map_err(|error| failed(&error))?;
         let code = response.status().as_u16();
         let body = http_body_util::Limited::new(response.into_body(), LONGEST).collect().await;

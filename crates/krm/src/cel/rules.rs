@@ -16,7 +16,7 @@ use crate::field::{Fault, FieldError, Path};
 use crate::schema::Schema;
 
 /// What all rules together may cost for one object.
-const BUDGET: u64 = 10_000_000;
+pub(super) const BUDGET: u64 = 10_000_000;
 /// What a single run of a rule may cost.
 const PER_RUN: u64 = 1_000_000;
 

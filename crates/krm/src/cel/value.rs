@@ -20,7 +20,7 @@ use super::library::semver::Semver;
 use super::library::time::Stamp;
 use super::library::url::Url;
 
-pub(super) use effort::Effort;
+pub(super) use effort::{Effort, MOST as MOST_STEPS};
 pub(super) use equal::equal;
 pub(super) use joined::{Joined, join};
 pub(super) use json::{JsonList, JsonMap, JsonObject, from_json};

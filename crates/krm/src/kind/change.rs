@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::field::FieldError;
+use crate::field::{FieldError, Path};
 use crate::object::Object;
 
 /// A change as the server sees it: of a creation there is no old object, of a deletion no new one.
@@ -31,6 +31,15 @@ impl<T: DeserializeOwned> Change<T> {
         let change =
             Change { old: raw.old.and_then(|old| read(old).ok()), new: raw.new.map(read).transpose()? };
         Ok(Some(change).filter(|change| change.old.is_some() || change.new.is_some()))
+    }
+}
+
+impl<T: DeserializeOwned> Change<T> {
+    /// The change of a raw one, for rules that look at the JSON first; nothing if there is nothing to judge.
+    pub fn of(raw: &RawChange<'_>) -> Result<Option<Change<T>>, Refusal> {
+        Change::read(raw).map_err(|error| {
+            Refusal::from(FieldError::new(crate::field::Fault::Invalid, &Path::ROOT, error.to_string()))
+        })
     }
 }
 

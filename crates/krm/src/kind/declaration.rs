@@ -14,7 +14,7 @@ use super::{
     QueryContext, Question, Questioned, RawChange, Reference, Refusal, Rollout, Scale, Scope, Sealed,
     Sentence, Subresource, Verdict, Version, View, Webhook, allow,
 };
-use crate::field::{FieldError, Path};
+use crate::field::FieldError;
 use crate::object::Object;
 use crate::schema::schema_of;
 use crate::status::Status;
@@ -295,6 +295,15 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
+    /// A rule over more than the object itself, as JSON.
+    pub fn rule_raw(
+        mut self,
+        rule: impl Fn(&RawChange<'_>, &mut View<'_>) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        self.kind.rules.push(Arc::new(rule));
+        self
+    }
+
     /// What is written besides the object, in the same commit: other objects that it claims or counts on, and its own
     /// status. Called with every write of an object and of its status, and when the object is gone, to release what it
     /// holds. Not called for the objects that effects write.
@@ -362,6 +371,18 @@ impl<T: Resource> Declaration<T> {
         self
     }
 
+    /// Its objects are written by controllers alone: shipped roles for people let them be read and not written.
+    pub fn controlled(mut self) -> Self {
+        self.kind.is_controlled = true;
+        self
+    }
+
+    /// A subresource that a route of the server answers for, such as a log, with its verbs. Shipped roles permit them.
+    pub fn streams(mut self, name: &'static str, verbs: &'static [&'static str]) -> Self {
+        self.kind.streams.push((name, verbs));
+        self
+    }
+
     /// Encrypts objects at rest.
     pub fn secret(mut self) -> Self {
         self.kind.secret = true;
@@ -379,6 +400,12 @@ impl<T: Resource> Declaration<T> {
             self.kind.questions.push(question);
         }
         self.kind.sealed.push(sealed);
+        self
+    }
+
+    /// Keeps who created an object in this annotation. Nobody else sets or removes it.
+    pub fn names_creator(mut self, annotation: &'static str) -> Self {
+        self.kind.creator = Some(annotation);
         self
     }
 
@@ -404,6 +431,19 @@ impl<T: Resource> Declaration<T> {
     /// room as the fields.
     pub fn owned_by_effects(mut self) -> Self {
         self.kind.tracks_effects = false;
+        self
+    }
+
+    /// Leaves objects out of searches: for those that come with another object, which is found instead.
+    pub fn unsearched(mut self) -> Self {
+        self.kind.is_searched = false;
+        self
+    }
+
+    /// Says that no index, bucket or reference depends on the status, so that a change of it need not be looked through for
+    /// them. Only such objects can be amended ([`Effect::amend`]).
+    pub fn found_by_spec(mut self) -> Self {
+        self.kind.is_found_by_spec = true;
         self
     }
 
@@ -447,7 +487,5 @@ impl<T: Resource> Declaration<T> {
 }
 
 fn typed<T: Resource>(raw: &RawChange<'_>) -> Result<Option<Change<T>>, Refusal> {
-    Change::read(raw).map_err(|error| {
-        Refusal::from(FieldError::new(crate::field::Fault::Invalid, &Path::ROOT, error.to_string()))
-    })
+    Change::of(raw)
 }

@@ -18,12 +18,29 @@ pub struct Sealed {
     pub path: &'static str,
     /// Longest value, in bytes.
     pub most: usize,
+    /// Paths of the fields that say where the value is sent, such as the address of a server.
+    pub sent_to: &'static [&'static str],
 }
 
 impl Sealed {
     /// A sealed field.
     pub const fn at(path: &'static str, most: usize) -> Sealed {
-        Sealed { path, most }
+        Sealed { path, most, sent_to: &[] }
+    }
+
+    /// The same, whose value is sent to where these fields say. Whoever could change them alone would be sent it: so that takes
+    /// the permission to get `credentials`, or the value in the same write.
+    pub const fn sent_to(self, fields: &'static [&'static str]) -> Sealed {
+        Sealed { sent_to: fields, ..self }
+    }
+
+    /// The first field that says where the value is sent, and that differs between two objects.
+    pub fn moved(&self, old: &Map<String, Value>, new: &Map<String, Value>) -> Option<&'static str> {
+        // What is empty, false or absent says the same.
+        self.sent_to.iter().copied().find(|path| {
+            let said = |object| lookup(object, path).filter(|value| !is_nothing(value));
+            said(old) != said(new)
+        })
     }
 
     /// Path of the reference that the object keeps: `spec.bmc.passwordRef`.
@@ -95,6 +112,10 @@ impl Sealed {
 /// The name of the Secret that holds the sealed values of an object.
 pub fn secret_of(singular: &str, name: &str) -> String {
     format!("{singular}.{name}")
+}
+
+fn is_nothing(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(str::is_empty)
 }
 
 fn last_applied(object: &mut Map<String, Value>) -> Option<&mut Value> {

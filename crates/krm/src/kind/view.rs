@@ -46,6 +46,10 @@ pub trait Reader {
     fn is_effect(&self) -> bool {
         false
     }
+    /// The user who makes the change that is judged. Nothing where the reader does not know.
+    fn writer(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl<R: Reader + ?Sized> Reader for &mut R {
@@ -91,6 +95,10 @@ impl<R: Reader + ?Sized> Reader for &mut R {
 
     fn is_effect(&self) -> bool {
         (**self).is_effect()
+    }
+
+    fn writer(&self) -> Option<&str> {
+        (**self).writer()
     }
 }
 
@@ -189,6 +197,11 @@ impl<'a> View<'a> {
     /// Whether the change is an effect of another one, decided by code and not by a user.
     pub fn is_effect(&self) -> bool {
         self.0.is_effect()
+    }
+
+    /// The user who makes the change that is judged. Nothing where that is not known.
+    pub fn writer(&self) -> Option<&str> {
+        self.0.writer()
     }
 
     /// The reader below.

@@ -4,14 +4,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use krm::Object;
 use krm::status::{Status, Subject};
 use krm::time::Moment;
 use reconcile::actions::{Actions, Journal};
 use reconcile::backoff::{Randomness, system_randomness};
 use reconcile::context::{Context, Refused, World};
 use reconcile::lease::Later;
+use reconcile::member::Member;
+use reconcile::objects::Objects;
 use reconcile::operation::Operations;
-use reconcile::plan::Plan;
+use reconcile::plan::{Plan, Write};
 use reconcile::read::Read;
 use reconcile::reconciler::Reconciler;
 use reconcile::target::Target;
@@ -21,7 +24,6 @@ use tokio_util::sync::CancellationToken;
 use crate::cache::Snapshot;
 use crate::commit::{Commit, Committer, Failed, Landed};
 use crate::feed::Informers;
-use crate::member::Member;
 use crate::place::Place;
 use crate::records::Records;
 use crate::role;
@@ -40,7 +42,7 @@ const BEHIND: Duration = Duration::from_millis(5);
 /// Plans, commits and executes for one controller, while it holds its lease.
 pub(super) struct Planner {
     informers: Informers,
-    member: Arc<Member>,
+    member: Arc<Member<Place>>,
     committer: Committer,
     records: Records,
     running: Arc<Running>,
@@ -57,7 +59,7 @@ pub(super) struct Planner {
 impl Planner {
     pub fn new(
         informers: Informers,
-        (member, committer, records): (Arc<Member>, Committer, Records),
+        (member, committer, records): (Arc<Member<Place>>, Committer, Records),
         running: Arc<Running>,
         in_all_planes: bool,
         stop: CancellationToken,
@@ -86,10 +88,7 @@ impl Planner {
         {
             self.unknown.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone(), id);
         }
-        ended.map_err(|trouble| match trouble {
-            Trouble::Commit(failed) => failed.to_string(),
-            Trouble::Other(why) => why,
-        })
+        ended.map_err(|trouble| trouble.to_string())
     }
 
     async fn rounds(self: &Arc<Self>, place: &Place, id: &str) -> Result<Next, Trouble> {
@@ -97,7 +96,7 @@ impl Planner {
         for _ in 0..ROUNDS {
             let planned = self.planned(place, std::mem::take(&mut refused)).await?;
             let Planned { plan, reads, snapshot } = planned;
-            let is_current = self.informers.register(&self.member, place, &reads, snapshot.sequence);
+            let is_current = self.informers.register(&self.member, place, reads, snapshot.sequence);
             let again = plan.again;
             self.running.wait_for(place, plan.waiting.clone());
             refused = self.carry_out(place, plan, &snapshot, id).await?;
@@ -177,7 +176,7 @@ impl Planner {
 
     /// Commits and executes a plan; returns the independent writes that were refused.
     async fn carry_out(
-        &self,
+        self: &Arc<Self>,
         place: &Place,
         mut plan: Plan,
         snapshot: &Snapshot,
@@ -230,7 +229,7 @@ impl Planner {
 
 /// Keeps operations where the server does.
 struct ServerJournal<'a> {
-    planner: &'a Planner,
+    planner: &'a Arc<Planner>,
     place: &'a Place,
     commit: &'a Commit<'a>,
 }
@@ -250,8 +249,40 @@ impl Journal for ServerJournal<'_> {
         self.planner.member.queue.add_after(self.place.clone(), pause);
     }
 
+    fn objects(&self) -> Arc<dyn Objects> {
+        Arc::new(RemoteObjects { planner: self.planner.clone(), target: self.commit.target.clone() })
+    }
+
     fn failed(&self, why: String) -> Trouble {
         Trouble::Other(why)
+    }
+}
+
+/// The objects of the server, for the actions of a controller.
+struct RemoteObjects {
+    planner: Arc<Planner>,
+    /// The object whose actions they are.
+    target: Target,
+}
+
+impl Objects for RemoteObjects {
+    fn get<'a>(&'a self, target: &'a Target) -> Later<'a, Result<Option<Arc<Object>>, Status>> {
+        Box::pin(async move {
+            let found = self.planner.committer.find(target).await;
+            found.map(|found| found.map(Arc::new)).map_err(|failed| refusal(target, &failed))
+        })
+    }
+
+    fn commit(&self, writes: Vec<Write>) -> Later<'_, Result<(), Status>> {
+        Box::pin(async move {
+            let (planner, id) = (&self.planner, self.planner.new_id());
+            let snapshot =
+                planner.view().await.map_err(|trouble| Status::unavailable(trouble.to_string()))?;
+            let commit = Commit { target: &self.target, planned_on: &snapshot, id: &id };
+            let landed = planner.committer.together(&writes, &[], None, &commit).await;
+            planner.note(landed.map_err(|failed| refusal(&self.target, &failed))?, &snapshot);
+            Ok(())
+        })
     }
 }
 
@@ -266,6 +297,15 @@ struct Planned {
 enum Trouble {
     Commit(Failed),
     Other(String),
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Commit(failed) => failed.fmt(f),
+            Trouble::Other(why) => f.write_str(why),
+        }
+    }
 }
 
 impl From<Failed> for Trouble {
@@ -286,14 +326,21 @@ fn status_of(target: &Target, failed: Failed) -> Result<Status, Trouble> {
     if error.refusal().is_none() || error.is_fenced_off() || error.is_passing() {
         return Err(failed.into());
     }
+    Ok(refusal(target, &failed))
+}
+
+/// The same as a status, whatever failed.
+fn refusal(target: &Target, failed: &Failed) -> Status {
+    let Failed::Refused(error) = failed else { return Status::internal(failed) };
     let subject = Subject::new(target.at.group.clone(), target.at.plural.clone());
     let message = error.to_string();
-    Ok(match error.code() {
+    match error.code() {
         403 => Status::forbidden(&subject, &target.at.name, message),
         404 => Status::not_found(&subject, &target.at.name),
         409 => Status::conflict(&subject, &target.at.name, message),
+        0 => Status::unavailable(message),
         code => Status::failure(code, "Invalid", message),
-    })
+    }
 }
 
 fn now() -> Moment {

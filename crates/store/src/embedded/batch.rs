@@ -1,5 +1,6 @@
 //! What one group of jobs writes to the file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,6 +17,8 @@ pub(crate) struct Batch {
     pub leases: Vec<(Arc<str>, Option<KeptLease>)>,
     pub edits: Vec<Edit>,
     weight: usize,
+    /// The last rows of objects that were amended.
+    amended: HashMap<Key, usize>,
 }
 
 /// One write: the object and its bytes, `None` when it is deleted, and its record.
@@ -24,6 +27,8 @@ pub(crate) struct Row {
     pub place: RecordId,
     pub object: Option<(Head, Bytes)>,
     pub record: Record,
+    /// A later row of the same batch has the object: only the record of this one is written.
+    pub is_superseded: bool,
 }
 
 impl Row {
@@ -61,6 +66,14 @@ impl Batch {
     pub fn push(&mut self, row: Row) {
         self.weight += row.weight();
         self.rows.push(row);
+    }
+
+    /// The same of an object that many transactions of a group amend: the last of them writes it.
+    pub fn push_amended(&mut self, row: Row) {
+        if let Some(earlier) = self.amended.insert(row.key.clone(), self.rows.len()) {
+            self.rows[earlier].is_superseded = true;
+        }
+        self.push(row);
     }
 
     pub fn weight(&self) -> usize {

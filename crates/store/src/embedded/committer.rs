@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::amended_terms::AmendedTerms;
 use super::batch::{Batch, Row};
 use super::leases::{KeptLease, Leases};
 use super::load::load;
@@ -85,6 +86,8 @@ pub(crate) struct Committer {
     pub ticks: Ticks,
     /// Room for the rows of a group, kept from the last one.
     pub rows: Vec<Row>,
+    /// What amended objects are found by.
+    pub amended: AmendedTerms,
 }
 
 impl Committer {
@@ -152,6 +155,7 @@ impl Committer {
             let now = environment.clock.now();
             let loaded = load(&*self.shared.disk.database()?, indexer, window, now)?;
             (self.state, self.recent) = (loaded.state, loaded.recent);
+            self.shared.memory.forget_overflow();
             self.publish();
         }
         Ok(())
@@ -206,11 +210,12 @@ impl Committer {
             }
             Job::Compact { through, reply } => {
                 let through = through.min(self.state.revision);
-                self.recent.drop_through(through);
+                self.shared.memory.drop_through(&mut self.recent, through);
                 answers.push(later(reply, Ok(())));
             }
             Job::Reindex { reply } => {
                 self.state.reindex(&self.shared.memory.indexer);
+                self.amended.clear();
                 self.shared.memory.forget_older();
                 answers.push(later(reply, Ok(())));
             }
@@ -265,7 +270,7 @@ impl Committer {
         let was = self.state.objects.get(&key).cloned();
         let indexer = &self.shared.memory.indexer;
         let terms = match is_amendment {
-            true => Terms::kept(indexer, &key, was.as_deref(), entry.as_deref()),
+            true => self.amended.terms(indexer, &key, was.as_deref(), entry.as_deref()),
             false => Terms::of(indexer, &key, was.as_deref(), entry.as_deref()),
         };
         for bucket in terms.buckets() {
@@ -274,7 +279,12 @@ impl Committer {
         self.state.set_known(&key, was.as_deref(), entry.clone(), terms);
         record.version = version;
         let object = after.map(|(head, stored)| (Head { version, ..head }, stored));
-        batch.push(Row { key: key.clone(), place, object, record });
+        let row = Row { key: key.clone(), place, object, record, is_superseded: false };
+        if is_amendment {
+            batch.push_amended(row)
+        } else {
+            batch.push(row)
+        }
         Event::new(version, key, before, entry)
     }
 
@@ -339,7 +349,7 @@ impl Committer {
 
     fn publish(&mut self) {
         let Settings { window, environment, .. } = &self.shared.settings;
-        self.recent.trim(window, environment.clock.now());
+        self.shared.memory.trim(&mut self.recent, window, environment.clock.now());
         self.touched.tidy();
         let state = Arc::new(self.state.clone());
         self.shared.memory.publish(Published { state, recent: self.recent.clone() });
@@ -347,6 +357,7 @@ impl Committer {
 
     /// Back to what is durable. Buckets touched in vain stay touched: that costs a retry, never a wrong answer.
     fn forget_undurable(&mut self) {
+        self.amended.clear();
         let published = self.shared.memory.load();
         self.state = State::clone(&published.state);
         self.recent = published.recent.clone();

@@ -1,7 +1,7 @@
 //! The file under the engine, and what is done when it fails: open it again where that is safe, halt where it is not.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -30,6 +30,8 @@ pub(crate) struct Disk {
     /// The number of the last batch on disk that left a note. Only the committer changes it.
     batch: AtomicU64,
     record_bytes: AtomicU64,
+    /// The last write found no room.
+    is_full: AtomicBool,
 }
 
 impl Disk {
@@ -41,6 +43,7 @@ impl Disk {
             database: ArcSwapOption::empty(),
             batch: AtomicU64::new(0),
             record_bytes: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
         };
         disk.reopen()?;
         Ok(disk)
@@ -57,6 +60,17 @@ impl Disk {
     /// [`Error::ReadOnly`] once no more writes are taken.
     pub fn check(&self) -> Result<()> {
         self.durability.check()
+    }
+
+    /// [`Error::Full`] while there is no room for what is written.
+    pub fn has_room(&self) -> Result<()> {
+        match self.is_full.load(Ordering::Relaxed) {
+            true => Err(Error::Full(format!(
+                "the disk of {} is full: nothing can be written until there is room",
+                self.device.name()
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Takes no more writes.
@@ -95,10 +109,12 @@ impl Disk {
         let error = match outcome {
             Ok(()) => {
                 self.reached(&goal);
+                self.is_full.store(false, Ordering::Relaxed);
                 return Ok(());
             }
             Err(error) => error,
         };
+        self.is_full.store(matches!(error, Error::Full(_)), Ordering::Relaxed);
         let in_doubt = self.durability.may_have_landed();
         if let Err(halted) = self.check() {
             // Opening the file again would read the page cache, and that shows what the disk may not have. The failed
@@ -194,6 +210,7 @@ fn write_rows(write: &WriteTransaction, rows: &[Row], reached: &mut Reached) -> 
         let (key, version) = (row.key.as_bytes(), row.record.version.get());
         buffer.clear();
         match &row.object {
+            _ if row.is_superseded => {}
             Some((head, body)) => {
                 buffer = head.encode_into(body, buffer)?;
                 objects.insert(key, buffer.as_slice()).map_err(failed)?;

@@ -54,7 +54,7 @@ impl Jobs {
             return Error::Closed;
         }
         // Its thread may still be on the way to saying so.
-        self.shared.disk.halt(PANICKED.to_owned());
+        self.shared.panicked();
         Error::Unknown(format!("{PANICKED}, and read the object to see whether it was written"))
     }
 }

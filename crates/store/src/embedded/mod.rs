@@ -1,5 +1,6 @@
 //! The embedded engine: one file, one committer, and readers that never wait for either.
 
+mod amended_terms;
 pub(crate) mod archive;
 mod batch;
 pub(crate) mod committer;
@@ -19,8 +20,8 @@ mod tables;
 mod touched;
 
 use std::io::Read;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -62,6 +63,8 @@ pub struct Settings {
     pub housekeeping: housekeeping::Rules,
     /// Where time and randomness come from.
     pub environment: Environment,
+    /// Folder for recent commits that the window has no room for in memory; `None` keeps none of them.
+    pub overflow: Option<PathBuf>,
     /// Bytes of the file kept in memory for writing; objects themselves are always in memory.
     pub cache: usize,
 }
@@ -73,6 +76,7 @@ impl Default for Settings {
             window: Window::default(),
             housekeeping: housekeeping::Rules::default(),
             environment: Environment::default(),
+            overflow: None,
             cache: 6 << 20,
         }
     }
@@ -93,6 +97,16 @@ pub(crate) struct Shared {
     pub settings: Settings,
     /// The committer has ended as it should: what it did not answer, it did not do.
     pub stopped: AtomicBool,
+    /// The committer has panicked.
+    pub failed: AtomicBool,
+}
+
+impl Shared {
+    /// Takes no more writes, because the committer is gone. Only a restart helps.
+    pub fn panicked(&self) {
+        self.failed.store(true, Ordering::Release);
+        self.disk.halt(jobs::PANICKED.to_owned());
+    }
 }
 
 /// The name of the data file inside a store's folder.
@@ -101,9 +115,12 @@ const FILE: &str = "store.redb";
 impl Embedded {
     /// Opens the store in `folder`, and makes what is missing: the folder, the file, the keys.
     pub async fn open(folder: &Path, settings: Settings) -> Result<Arc<Embedded>> {
-        let keys = open_folder(folder)?;
         let path = folder.join(FILE);
+        is_not_lost(folder, &path)?;
+        make_folder(folder)?;
+        // The file before the keys: keys without a file are those of a file that was lost.
         file::make_if_missing(&path)?;
+        let keys = Keys::open(folder)?;
         let store = Embedded::open_on(Arc::new(FileDevice::at(&path)), keys, settings).await?;
         file::remove_unfinished(&path);
         Ok(store)
@@ -114,19 +131,19 @@ impl Embedded {
         let (queue, jobs) = mpsc::unbounded_channel();
         let (shared, thread) = start::start(device, keys.clone(), settings.clone(), jobs).await?;
         let jobs = Jobs { route: Arc::new(queue), shared: shared.clone() };
+        let archive =
+            EmbeddedArchive { disk: shared.disk.clone(), reads: Reads::Blocking, jobs: jobs.clone() };
+        let ages_from = Parts::ages_from(&archive, &settings.environment).await;
         let parts = Parts {
             memory: shared.memory.clone(),
-            archive: Arc::new(EmbeddedArchive {
-                disk: shared.disk.clone(),
-                reads: Reads::Blocking,
-                jobs: jobs.clone(),
-            }),
+            archive: Arc::new(archive),
             signing: keys.signing.clone(),
             history_bytes: AtomicU64::new(settings.housekeeping.history_bytes),
             environment: settings.environment.clone(),
             maintenance: tokio::sync::Mutex::new(()),
             has_one_committer: true,
             contention: Contention::default(),
+            ages_from,
         };
         let committer = std::sync::Mutex::new(Some(thread));
         let store = Arc::new(Embedded { parts, shared, jobs, committer });
@@ -216,9 +233,17 @@ impl Store for Embedded {
         Box::pin(self.jobs.ask(|reply| Job::Reindex { reply }))
     }
 
+    fn alive(&self) -> Result<()> {
+        match self.shared.failed.load(Ordering::Acquire) {
+            true => Err(Error::ReadOnly(jobs::PANICKED.to_owned())),
+            false => self.shared.memory.alive(),
+        }
+    }
+
     fn healthy(&self) -> Later<'_, ()> {
         // An error tells why, and what to do about it.
-        Box::pin(std::future::ready(self.shared.disk.database().map(drop)))
+        let disk = &self.shared.disk;
+        Box::pin(std::future::ready(disk.database().map(drop).and_then(|()| disk.has_room())))
     }
 
     fn close(&self) -> Later<'_, ()> {
@@ -246,10 +271,30 @@ impl Drop for Embedded {
     }
 }
 
-fn open_folder(folder: &Path) -> Result<Keys> {
+fn make_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Error::Unavailable(format!("{} can't be made: {error}", folder.display())))?;
+        .map_err(|error| Error::Unavailable(format!("{} can't be made: {error}", folder.display())))
+}
+
+fn open_folder(folder: &Path) -> Result<Keys> {
+    make_folder(folder)?;
     Keys::open(folder)
+}
+
+/// Refuses a folder whose keys are there and whose data is not: an empty store would take its place without a word.
+fn is_not_lost(folder: &Path, file: &Path) -> Result<()> {
+    let key = folder.join(backup::manifest::SEALING_KEYS);
+    let size = std::fs::metadata(file).map(|found| found.len()).unwrap_or(0);
+    if size > 0 || !key.exists() {
+        return Ok(());
+    }
+    let state = if file.exists() { "is empty" } else { "is missing" };
+    Err(Error::Invalid(format!(
+        "{} {state}, but {} is there: the data was lost or moved. Put the file back or restore a backup; to start with an \
+         empty store, move the keys away",
+        file.display(),
+        key.display()
+    )))
 }
 
 /// Fills an empty device from a backup.

@@ -7,10 +7,10 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::amended_terms::AmendedTerms;
 use super::committer::{Committer, Job};
 use super::device::Device;
 use super::disk::Disk;
-use super::jobs::PANICKED;
 use super::load::load;
 use super::touched::Touched;
 use super::{Settings, Shared};
@@ -18,6 +18,7 @@ use crate::clock::Ticks;
 use crate::error::{Error, Result};
 use crate::keys::{self, Keys};
 use crate::memory::indexer::Indexer;
+use crate::memory::overflow::Overflow;
 use crate::memory::{Memory, Threads};
 
 /// Opens the file, reads it into memory and begins to work on `jobs`.
@@ -53,7 +54,7 @@ fn run(committer: Committer, jobs: &mut mpsc::UnboundedReceiver<Job>) {
     // Nothing of the committer is used after a panic, and what it shares is published as a whole or not at all.
     match catch_unwind(AssertUnwindSafe(|| committer.run(jobs))) {
         Ok(()) => shared.stopped.store(true, Ordering::Release),
-        Err(_) => shared.disk.halt(PANICKED.to_owned()),
+        Err(_) => shared.panicked(),
     }
 }
 
@@ -70,7 +71,8 @@ pub(crate) fn open(
     let clock = &settings.environment.clock;
     let loaded = load(&*disk.database()?, &indexer, &settings.window, clock.now())?;
     let leases = disk.leases(clock.instant())?;
-    let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone());
+    let overflow = Overflow::in_folder(settings.overflow.clone(), settings.window.disk);
+    let memory = Memory::new(indexer, loaded.state.clone(), loaded.recent.clone(), overflow);
     Ok(Committer {
         touched: Touched::after(loaded.state.revision),
         ticks: Ticks::starting_after(loaded.last_time),
@@ -78,6 +80,13 @@ pub(crate) fn open(
         recent: loaded.recent,
         leases,
         rows: Vec::new(),
-        shared: Arc::new(Shared { memory, disk, settings, stopped: AtomicBool::new(false) }),
+        amended: AmendedTerms::default(),
+        shared: Arc::new(Shared {
+            memory,
+            disk,
+            settings,
+            stopped: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+        }),
     })
 }

@@ -37,14 +37,24 @@ pub(crate) struct Follower {
 
 /// Between two tries to watch again.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Between two tries to read everything anew.
+const LONG_PAUSE: Duration = Duration::from_secs(2);
+
+/// Why memory does not follow for now.
+enum Lost {
+    /// The watch ended.
+    Watch(client::Error),
+    /// A change can't be read. To leave it out would show what was never stored.
+    Unreadable { revision: i64, error: Error },
+}
 
 impl Follower {
     /// Follows for ever: after an error from where it was, after a compaction from a new start.
     pub async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
         loop {
-            let Err(error) = self.follow(&mut asks).await;
-            match error {
-                client::Error::Compacted { .. } => {
+            let Err(lost) = self.follow(&mut asks).await;
+            match lost {
+                Lost::Watch(client::Error::Compacted { .. }) => {
                     tracing::warn!(
                         "etcd has compacted revisions that this server had not read yet: reloading everything"
                     );
@@ -52,16 +62,26 @@ impl Follower {
                         tracing::warn!(%error, "etcd can't be read");
                     }
                 }
-                error => tracing::warn!(%error, "lost touch with etcd"),
+                Lost::Watch(error) => tracing::warn!(%error, "lost touch with etcd"),
+                Lost::Unreadable { revision, error } => self.reload_after(revision, &error).await,
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    async fn follow(
-        &mut self,
-        asks: &mut mpsc::Receiver<Ask>,
-    ) -> Result<std::convert::Infallible, client::Error> {
+    /// Reads everything as it is now, for as long as that fails. Until then the server says that it is not up to date.
+    async fn reload_after(&mut self, revision: i64, error: &Error) {
+        tracing::error!(revision, %error, "a change in etcd can't be read: reloading everything");
+        self.shared.note_unreadable(Some(format!("revision {revision} of etcd can't be read: {error}")));
+        while let Err(error) = self.start_anew().await {
+            tracing::error!(%error, "etcd can't be read");
+            self.shared.note_unreadable(Some(format!("what is stored in etcd can't be read: {error}")));
+            tokio::time::sleep(LONG_PAUSE).await;
+        }
+        self.shared.note_unreadable(None);
+    }
+
+    async fn follow(&mut self, asks: &mut mpsc::Receiver<Ask>) -> Result<std::convert::Infallible, Lost> {
         let live = self.shared.layout.live();
         let request = WatchCreateRequest {
             range_end: end_of(&live),
@@ -69,12 +89,12 @@ impl Follower {
             start_revision: self.reached + 1,
             ..WatchCreateRequest::default()
         };
-        let mut watcher = self.shared.client.watch(request).await?;
+        let mut watcher = self.shared.client.watch(request).await.map_err(Lost::Watch)?;
         loop {
             tokio::select! {
-                response = watcher.next() => match response? {
-                    Some(response) => self.apply(&response.events),
-                    None => return Err(ended()),
+                response = watcher.next() => match response.map_err(Lost::Watch)? {
+                    Some(response) => self.apply(&response.events)?,
+                    None => return Err(Lost::Watch(ended())),
                 },
                 Some(ask) = asks.recv() => self.answer(ask),
             }
@@ -82,18 +102,18 @@ impl Follower {
     }
 
     /// Applies whole revisions, as the watcher hands them out.
-    fn apply(&mut self, events: &[WireEvent]) {
+    fn apply(&mut self, events: &[WireEvent]) -> Result<(), Lost> {
         for events in events.chunk_by(|a, b| revision_of(a) == revision_of(b)) {
             if let Some(revision) = events.first().map(revision_of)
                 && revision > self.reached
             {
-                if let Err(error) = self.apply_revision(revision, events) {
-                    tracing::error!(revision, %error, "a change in etcd can't be read and is left out");
-                }
+                self.apply_revision(revision, events)
+                    .map_err(|error| Lost::Unreadable { revision, error })?;
                 self.reached = revision;
             }
         }
         self.publish();
+        Ok(())
     }
 
     fn apply_revision(&mut self, number: i64, events: &[WireEvent]) -> Result<()> {
@@ -143,7 +163,7 @@ impl Follower {
     fn answer(&mut self, ask: Ask) {
         match ask {
             Ask::Compact(through, done) => {
-                self.recent.drop_through(through.min(self.state.revision));
+                self.shared.memory.drop_through(&mut self.recent, through.min(self.state.revision));
                 self.publish();
                 let _ = done.send(());
             }
@@ -157,7 +177,7 @@ impl Follower {
     }
 
     fn publish(&mut self) {
-        self.recent.trim(&self.window, crate::clock::now());
+        self.shared.memory.trim(&mut self.recent, &self.window, crate::clock::now());
         let state = Arc::new(self.state.clone());
         self.shared.memory.publish(Published { state, recent: self.recent.clone() });
         self.shared.applied.send_replace(self.reached);
@@ -168,6 +188,7 @@ impl Follower {
         let indexer = &self.shared.memory.indexer;
         let (state, reached) =
             load::present(&self.shared.client, &self.shared.layout, self.shared.offset, indexer).await?;
+        self.shared.memory.forget_overflow();
         self.recent = Recent::after(state.revision);
         self.state = state;
         self.reached = reached;

@@ -19,6 +19,7 @@ mod tests;
 mod upkeep;
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -45,6 +46,7 @@ use crate::keys::{self, Keys};
 use crate::lease::Acquired;
 use crate::limits::{Hints, Limits};
 use crate::memory::indexer::Indexer;
+use crate::memory::overflow::Overflow;
 use crate::memory::recent::{Recent, Window};
 use crate::memory::{Memory, Threads};
 use crate::model::Model;
@@ -66,14 +68,17 @@ pub struct Options {
     pub model: Option<Arc<dyn Model>>,
     /// How much of the recent past is kept at hand.
     pub window: Window,
+    /// Folder for recent commits that the window has no room for in memory; `None` keeps none of them.
+    pub overflow: Option<PathBuf>,
     /// What is done from time to time, by one of the servers.
     pub housekeeping: housekeeping::Rules,
     /// `--max-txn-ops` of the cluster.
     pub max_operations: usize,
     /// `--max-request-bytes` of the cluster.
     pub max_bytes: usize,
-    /// `--quota-backend-bytes` of the cluster: when it is nearly used up, history is let go of first.
-    pub quota_bytes: u64,
+    /// `--quota-backend-bytes` of the cluster, where etcd does not tell it itself (before 3.6): when it is nearly used up,
+    /// history is let go of first. `None` takes etcd's default of 2 GiB, until more than that is in use.
+    pub quota_bytes: Option<u64>,
 }
 
 impl Options {
@@ -85,10 +90,11 @@ impl Options {
             keys,
             model: None,
             window: Window::default(),
+            overflow: None,
             housekeeping: housekeeping::Rules::default(),
             max_operations: 128,
             max_bytes: 1_572_864,
-            quota_bytes: 2 << 30,
+            quota_bytes: None,
         }
     }
 }
@@ -102,7 +108,7 @@ pub struct Etcd {
     asks: mpsc::Sender<Ask>,
     max_operations: usize,
     max_bytes: usize,
-    quota_bytes: i64,
+    quota_bytes: Option<i64>,
     members: usize,
     history_bytes: u64,
     closed: AtomicBool,
@@ -116,7 +122,7 @@ impl Etcd {
         let layout = Layout::under(&options.prefix);
         let found = load::find_or_make(&client, &layout).await?;
         let indexer = Indexer::new(options.model.clone(), options.keys.keyring.clone(), Threads::Own);
-        let memory = |state, recent| Memory::new(indexer.clone(), state, recent);
+        let memory = |state, recent, overflow| Memory::new(indexer.clone(), state, recent, overflow);
         let shared = |memory| {
             Ok::<_, Error>(Arc::new(Shared {
                 client: client.clone(),
@@ -127,36 +133,42 @@ impl Etcd {
                 applied: watch::Sender::new(0),
                 marks: Marks::default(),
                 newest_time: AtomicU64::new(0),
+                unreadable: Mutex::default(),
             }))
         };
         let limits = (options.max_operations, options.max_bytes);
         let archive = |shared| EtcdArchive { shared, max_operations: limits.0, max_bytes: limits.1, at: 0 };
 
         // The data keys first: what is sealed can't be indexed without them.
-        let empty = shared(memory(Default::default(), Recent::after(Revision::ZERO)))?;
+        let empty = shared(memory(Default::default(), Recent::after(Revision::ZERO), Overflow::none()))?;
         keys::load(&archive(empty.clone()), &options.keys.keyring).await?;
         keys::ensure(&archive(empty.clone()), &options.keys.keyring).await?;
         empty.memory.close();
 
         let (state, start) = load::window(&client, &layout, &found, &indexer).await?;
         let recent = Recent::after(state.revision);
-        let shared = shared(memory(state.clone(), recent.clone()))?;
+        let overflow = Overflow::in_folder(options.overflow.clone(), options.window.disk);
+        let shared = shared(memory(state.clone(), recent.clone(), overflow))?;
         shared.applied.send_replace(start);
 
         let (asks, queue) = mpsc::channel(16);
         let follower =
             Follower { shared: shared.clone(), state, recent, window: options.window, reached: start };
         let following = tokio::spawn(follower.run(queue)).abort_handle();
-        let quorum = Quorum::start(shared.clone());
+        let (quorum, reading) = Quorum::start(shared.clone());
+        let archive = archive(shared.clone());
+        let environment = Environment::default();
+        let ages_from = Parts::ages_from(&archive, &environment).await;
         let parts = Parts {
             memory: shared.memory.clone(),
-            archive: Arc::new(archive(shared.clone())),
+            archive: Arc::new(archive),
             signing: options.keys.signing.clone(),
             history_bytes: AtomicU64::new(options.housekeeping.history_bytes),
-            environment: Environment::default(),
+            environment,
             maintenance: tokio::sync::Mutex::new(()),
             has_one_committer: false,
             contention: Contention::default(),
+            ages_from,
         };
         let store = Arc::new(Etcd {
             parts,
@@ -166,11 +178,11 @@ impl Etcd {
             asks,
             max_operations: options.max_operations,
             max_bytes: options.max_bytes,
-            quota_bytes: options.quota_bytes as i64,
+            quota_bytes: options.quota_bytes.map(|bytes| bytes as i64),
             members: options.client.endpoints.len(),
             history_bytes: options.housekeeping.history_bytes,
             closed: AtomicBool::new(false),
-            tasks: Mutex::new(vec![following]),
+            tasks: Mutex::new(vec![following, reading]),
         });
         store.quorum.current().await?;
         let upkeep = upkeep::keep_up(Arc::downgrade(&store), options.housekeeping.every);
@@ -269,9 +281,23 @@ impl Store for Etcd {
         Box::pin(self.ask(Ask::Reindex))
     }
 
+    fn alive(&self) -> Result<()> {
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        match !self.is_closed() && tasks.iter().any(AbortHandle::is_finished) {
+            true => Err(Error::Unavailable(
+                "a task that keeps this server in step with etcd failed, and the log says where; restart the server"
+                    .into(),
+            )),
+            false => self.shared.memory.alive(),
+        }
+    }
+
     fn healthy(&self) -> Later<'_, ()> {
         Box::pin(async move {
             self.open_only()?;
+            if let Some(why) = self.shared.unreadable() {
+                return Err(Error::Damaged(why));
+            }
             self.shared.client.probe().await.map_err(failed)
         })
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
 use super::layout::{one, put, txn};
 use super::load::revision;
@@ -23,10 +24,11 @@ pub(crate) struct Quorum {
 const GRACE: Duration = Duration::from_millis(3);
 
 impl Quorum {
-    pub fn start(shared: Arc<Shared>) -> Quorum {
+    /// Begins to read, in a task of its own.
+    pub fn start(shared: Arc<Shared>) -> (Quorum, AbortHandle) {
         let (asks, queue) = mpsc::unbounded_channel();
-        tokio::spawn(serve(shared, queue));
-        Quorum { asks }
+        let task = tokio::spawn(serve(shared, queue)).abort_handle();
+        (Quorum { asks }, task)
     }
 
     /// Returns once memory shows everything that was acknowledged before the call.

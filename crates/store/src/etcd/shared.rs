@@ -27,6 +27,20 @@ pub(crate) struct Shared {
     pub marks: Marks,
     /// The newest time that any commit was seen to carry.
     pub newest_time: AtomicU64,
+    /// What is stored and can't be read, while memory can't be brought up to date because of it.
+    pub unreadable: Mutex<Option<String>>,
+}
+
+impl Shared {
+    /// Why memory is not up to date, if that is because of what is stored.
+    pub fn unreadable(&self) -> Option<String> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes why memory is not up to date, or that it is again.
+    pub fn note_unreadable(&self, why: Option<String>) {
+        *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
 }
 
 /// A commit by which its sender knows it again.

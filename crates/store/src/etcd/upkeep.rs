@@ -4,7 +4,7 @@ use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 use super::Etcd;
-use super::client::wire::{RangeRequest, RequestOp};
+use super::client::wire::{RangeRequest, RequestOp, StatusResponse};
 use super::layout::{delete, put, txn, under, written_at};
 use super::shared::failed;
 use crate::error::{Conflict, Result};
@@ -15,6 +15,10 @@ use crate::transaction::Fence;
 /// The lease that says who does it.
 const LEASE: &str = "store/upkeep";
 const HOLD: Duration = Duration::from_secs(15);
+/// etcd's quota where nobody sets another.
+const USUAL_QUOTA: i64 = 2 << 30;
+/// Bytes of history that stay in any case: shedding so little makes no room.
+const LEAST_HISTORY: u64 = 64 << 20;
 /// From this share of the quota on, history is shed.
 const NEAR: (i64, i64) = (8, 10);
 
@@ -60,6 +64,18 @@ async fn round(store: &Etcd, fence: &mut Option<Fence>, last: &mut Instant, ever
         store.clear_buckets(fence).await?;
     }
     Ok(())
+}
+
+/// How many bytes of history may stay, when etcd's quota is nearly used up; `None` when it is not, or when it is not known.
+///
+/// Other applications may use the same etcd: what they take is not made room for by letting go of the last of our history.
+fn most_history(status: &StatusResponse, said: Option<i64>, ours: u64) -> Option<u64> {
+    let told = Some(status.db_size_quota).filter(|quota| *quota > 0);
+    // More than the default is in use: then it is not the default that counts.
+    let usual = Some(USUAL_QUOTA).filter(|usual| status.db_size <= *usual);
+    let quota = said.or(told).or(usual)?;
+    let is_near = status.db_size_in_use.saturating_mul(NEAR.1) > quota.saturating_mul(NEAR.0);
+    is_near.then(|| (ours / 10 * 8).max(LEAST_HISTORY))
 }
 
 impl Etcd {
@@ -112,16 +128,46 @@ impl Etcd {
             }
         }
         let Some(status) = answer else { return Ok(()) };
-        let near = status.db_size_in_use * NEAR.1 > self.quota_bytes * NEAR.0;
-        if near {
-            tracing::warn!(
-                in_use = status.db_size_in_use,
-                quota = self.quota_bytes,
-                "etcd's quota is nearly used up: letting go of the oldest history; raise --quota-backend-bytes to keep it"
-            );
-        }
-        let most = if near { self.parts().archive.bytes().await? / 10 * 8 } else { self.history_bytes };
+        let ours = self.parts().archive.bytes().await?;
+        let most = match most_history(&status, self.quota_bytes, ours) {
+            None => self.history_bytes,
+            Some(most) => {
+                tracing::warn!(
+                    in_use = status.db_size_in_use,
+                    ours,
+                    most,
+                    "etcd's quota is nearly used up: letting go of the oldest history; raise --quota-backend-bytes of etcd to \
+                     keep it"
+                );
+                most.min(self.history_bytes)
+            }
+        };
         self.parts().history_bytes.store(most, std::sync::atomic::Ordering::Relaxed);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: i64 = 1 << 30;
+
+    fn status(db_size: i64, db_size_quota: i64) -> StatusResponse {
+        StatusResponse { db_size, db_size_in_use: db_size, db_size_quota, ..StatusResponse::default() }
+    }
+
+    #[test]
+    fn another_application_on_the_same_etcd_takes_no_history() {
+        // 7 of 8 GiB are in use, nearly all by others. Before 3.6 etcd does not say that it has 8.
+        assert_eq!(most_history(&status(3 * GIB, 0), None, 5 << 20), None);
+        assert_eq!(most_history(&status(3 * GIB, 8 * GIB), None, 5 << 20), None);
+        assert_eq!(most_history(&status(3 * GIB, 0), Some(8 * GIB), 5 << 20), None);
+        // When it really is full, what is ours is not shed to the last bit.
+        assert_eq!(most_history(&status(7 * GIB, 8 * GIB), None, 5 << 20), Some(LEAST_HISTORY));
+        assert_eq!(most_history(&status(7 * GIB, 8 * GIB), None, 1 << 30), Some((1 << 30) / 10 * 8));
+        assert_eq!(most_history(&status(2 * GIB - GIB / 10, 0), None, 1 << 30), Some((1 << 30) / 10 * 8));
+        assert_eq!(most_history(&status(GIB, 0), None, 1 << 30), None);
+        assert_eq!(most_history(&status(7 * GIB, 0), Some(8 * GIB), 1 << 30), Some((1 << 30) / 10 * 8));
     }
 }

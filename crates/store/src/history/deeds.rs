@@ -11,6 +11,7 @@ use crate::entry::Uid;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::snapshot::Snapshot;
+use crate::transaction::recorded;
 use crate::version::Version;
 
 /// As many changes are asked for at once, where answers come from afar.
@@ -159,9 +160,10 @@ pub(crate) struct Teller {
 
 impl Teller {
     pub fn deed(&mut self, key: Key, version: Version, record: &Glimpse<'_>) -> Deed {
+        let (found, _) = recorded(record.user);
         let user = match self.last.take() {
-            Some(last) if *last == *record.user => last,
-            _ => Arc::from(record.user),
+            Some(last) if *last == *found => last,
+            _ => Arc::from(found),
         };
         self.last = Some(user.clone());
         let is_first = record.before.is_none() && record.gap.is_none();

@@ -10,6 +10,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod deeds;
 pub(crate) mod draft;
 pub(crate) mod horizon;
+pub(crate) mod keeper;
 pub(crate) mod past;
 pub(crate) mod prune;
 pub(crate) mod record;
@@ -74,6 +75,8 @@ pub struct Change {
     pub uid: Uid,
     /// In whose name.
     pub user: Arc<str>,
+    /// Who acted as the user, where somebody did.
+    pub impersonator: Option<Arc<str>>,
     /// By which program.
     pub manager: Arc<str>,
     /// What the client called it.

@@ -11,6 +11,7 @@ use crate::key::Key;
 use crate::memory::indexer::Indexer;
 use crate::memory::state::State;
 use crate::snapshot::Snapshot;
+use crate::transaction::recorded;
 use crate::version::{Revision, Version};
 
 /// The past as seen from one snapshot of the present.
@@ -322,12 +323,14 @@ fn is_whole(record: &Record) -> bool {
 }
 
 fn tell(place: RecordId, record: &Record, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Change {
+    let (user, impersonator) = recorded(&record.user);
     Change {
         version: record.version,
         place: DeedPlace { born: place.born, sequence: place.sequence },
         time: record.time,
         uid: record.uid,
-        user: record.user.clone(),
+        user: if user.len() == record.user.len() { record.user.clone() } else { user.into() },
+        impersonator: impersonator.map(Arc::from),
         manager: record.manager.clone(),
         verb: record.verb.clone(),
         message: record.message.clone(),

@@ -30,6 +30,8 @@ pub struct Report {
     pub covered: Version,
     /// What is wrong, in the order it was found; empty when all is well.
     pub problems: Vec<Problem>,
+    /// What could not be proved, though nothing speaks against it.
+    pub unproven: Vec<String>,
 }
 
 /// Something that is not as it was written.
@@ -141,6 +143,16 @@ impl Verifier<'_> {
             expected_index = said.index + 1;
         }
         self.report.covered = covered;
+        let beyond = lines.len() - lines.partition_point(|line| line.version <= covered);
+        if beyond > 0 {
+            let what = match self.report.checkpoints {
+                0 => format!(
+                    "no checkpoint covers any of the {beyond} changes: they may have been replaced together"
+                ),
+                _ => format!("{beyond} changes after version {covered} are not covered by a checkpoint yet"),
+            };
+            self.report.unproven.push(what);
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! quiet prefix sleeps through other people's commits, and is not behind when they leave the window.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +13,9 @@ use arc_swap::ArcSwap;
 use tokio::sync::Notify;
 
 use super::holds::{Holds, overlap};
+use super::overflow::Overflow;
 use super::{Published, Threads};
+use crate::error::{Error, Result};
 use crate::version::Revision;
 
 pub(crate) struct Hub {
@@ -26,6 +29,9 @@ pub(crate) struct Hub {
     any: AtomicBool,
     threads: Threads,
     holds: Holds,
+    overflow: Overflow,
+    /// The thread has ended though nobody closed the hub.
+    failed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -127,7 +133,7 @@ impl Group {
 }
 
 impl Hub {
-    pub fn start(published: Arc<ArcSwap<Published>>, threads: Threads) -> Arc<Hub> {
+    pub fn start(published: Arc<ArcSwap<Published>>, overflow: Overflow, threads: Threads) -> Arc<Hub> {
         let now = published.load().state.revision.get();
         let hub = Arc::new(Hub {
             published,
@@ -139,17 +145,54 @@ impl Hub {
             any: AtomicBool::new(false),
             threads,
             holds: Holds::default(),
+            overflow,
+            failed: AtomicBool::new(false),
         });
         if threads == Threads::None {
             return hub;
         }
         let worker = Arc::clone(&hub);
-        let spawned = std::thread::Builder::new().name("store-watch".into()).spawn(move || worker.run());
+        let spawned = std::thread::Builder::new().name("store-watch".into()).spawn(move || worker.work());
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for watches: they will end");
-            hub.close();
+            hub.fail();
         }
         hub
+    }
+
+    /// Dispatches until the hub is closed. A panic ends the watches, and is told by [`Hub::alive`].
+    fn work(&self) {
+        // The groups are changed by single steps, and nobody is told of them after a panic.
+        if catch_unwind(AssertUnwindSafe(|| self.run())).is_err() {
+            self.fail();
+        }
+    }
+
+    fn fail(&self) {
+        self.failed.store(true, Ordering::Release);
+        self.close();
+    }
+
+    /// An error once watches are no longer fed, though the store is open.
+    pub fn alive(&self) -> Result<()> {
+        match self.failed.load(Ordering::Acquire) {
+            true => {
+                Err(Error::Unavailable("the thread that feeds watches failed; restart the server".into()))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Recent commits that memory does not have any more.
+    pub fn overflow(&self) -> &Overflow {
+        &self.overflow
+    }
+
+    /// The revision after which every commit can be told.
+    pub fn floor(&self) -> Revision {
+        // In this order: what leaves memory is on disk before.
+        let memory = self.load().recent.floor();
+        self.overflow.floor(memory)
     }
 
     /// Says that something new was published.

@@ -1,6 +1,8 @@
 //! Finds the terms of an object, opening it first when it is sealed.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
@@ -17,11 +19,15 @@ pub(crate) struct Indexer {
     model: Option<Arc<dyn Model>>,
     keyring: Arc<Keyring>,
     threads: Threads,
+    set_aside: Arc<Mutex<BTreeSet<Key>>>,
 }
+
+/// So many objects that can't be indexed are named.
+const MOST_SET_ASIDE: usize = 1_000;
 
 impl Indexer {
     pub fn new(model: Option<Arc<dyn Model>>, keyring: Arc<Keyring>, threads: Threads) -> Indexer {
-        Indexer { model, keyring, threads }
+        Indexer { model, keyring, threads, set_aside: Arc::default() }
     }
 
     /// Whether work may be given to threads.
@@ -58,13 +64,37 @@ impl Indexer {
         let mut terms = Vec::new();
         if let Some(model) = &self.model {
             match self.reveal(key, entry) {
-                Ok(bytes) => model.terms(key, &bytes, &mut terms),
+                Ok(bytes) => {
+                    // The model's code, on the thread that writes for all: one object that it can't take is set aside.
+                    let found = catch_unwind(AssertUnwindSafe(|| model.terms(key, &bytes, &mut terms)));
+                    if found.is_err() {
+                        terms.clear();
+                        self.set_aside(key);
+                    }
+                }
                 Err(error) => tracing::warn!(%key, %error, "not indexed"),
             }
             terms.sort_unstable();
             terms.dedup();
         }
         terms
+    }
+
+    /// Names an object that can't be found by its terms because working them out panicked.
+    fn set_aside(&self, key: &Key) {
+        let mut set_aside = self.set_aside.lock().unwrap_or_else(PoisonError::into_inner);
+        if set_aside.len() < MOST_SET_ASIDE && set_aside.insert(key.clone()) {
+            tracing::error!(
+                %key,
+                "indexing this object panicked: it is read by its name and in whole lists, and not found by selectors or \
+                 references; this is a bug"
+            );
+        }
+    }
+
+    /// The objects that could not be indexed, by their keys; at most a thousand.
+    pub fn all_set_aside(&self) -> Vec<Key> {
+        self.set_aside.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// The bytes of an object as readers may see them, opened when they are sealed.

@@ -4,6 +4,7 @@ mod holds;
 pub(crate) mod hub;
 pub(crate) mod indexer;
 mod older;
+pub(crate) mod overflow;
 pub(crate) mod posting;
 pub(crate) mod recent;
 pub(crate) mod state;
@@ -17,7 +18,8 @@ pub(crate) use self::holds::HoldId;
 use self::hub::Hub;
 use self::indexer::Indexer;
 use self::older::Older;
-use self::recent::Recent;
+use self::overflow::Overflow;
+use self::recent::{Recent, Window};
 use self::state::State;
 use self::watch::Watch;
 use crate::error::{Error, Result};
@@ -50,9 +52,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub fn new(indexer: Indexer, state: State, recent: Recent) -> Memory {
+    pub fn new(indexer: Indexer, state: State, recent: Recent, overflow: Overflow) -> Memory {
         let published = Arc::new(ArcSwap::from_pointee(Published { state: Arc::new(state), recent }));
-        let hub = Hub::start(published.clone(), indexer.threads());
+        let hub = Hub::start(published.clone(), overflow, indexer.threads());
         Memory { published, hub, older: Arc::default(), indexer }
     }
 
@@ -60,6 +62,32 @@ impl Memory {
     pub fn publish(&self, published: Published) {
         self.published.store(Arc::new(published));
         self.hub.published();
+    }
+
+    /// Lets go of what the window has no room for. What is not too old is kept on disk, before anybody is told that
+    /// memory does not have it.
+    pub fn trim(&self, recent: &mut Recent, window: &Window, now: u64) {
+        let floor = recent.floor();
+        let dropped = recent.trim(window, now);
+        if !dropped.is_empty() {
+            self.hub.overflow().take(floor, &dropped, window.oldest(now));
+        }
+    }
+
+    /// Lets go of the recent commits through `revision`, on disk too.
+    pub fn drop_through(&self, recent: &mut Recent, revision: Revision) {
+        self.hub.overflow().clear();
+        recent.drop_through(revision);
+    }
+
+    /// Lets go of the commits on disk: those that are in memory from now on do not follow them.
+    pub fn forget_overflow(&self) {
+        self.hub.overflow().clear();
+    }
+
+    /// An error once the thread that feeds the watches has failed.
+    pub fn alive(&self) -> Result<()> {
+        self.hub.alive()
     }
 
     /// Lets go of older states, whose objects were found by other terms.

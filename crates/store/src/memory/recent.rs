@@ -90,17 +90,24 @@ pub struct Window {
     pub commits: usize,
     /// At most this many bytes of replaced objects.
     pub bytes: usize,
+    /// At most this many bytes of commits that memory has no room for, on disk, where the store has a folder for them.
+    pub disk: u64,
     /// Nothing older than this, except the last [`Window::FEW`] commits.
     pub age: Duration,
 }
 
 impl Window {
     const FEW: usize = 1_000;
+
+    /// The time before which nothing need be kept at `now`; both in microseconds since 1970.
+    pub(crate) fn oldest(&self, now: u64) -> u64 {
+        now.saturating_sub(self.age.as_micros() as u64)
+    }
 }
 
 impl Default for Window {
     fn default() -> Window {
-        Window { commits: 20_000, bytes: 64 << 20, age: Duration::from_secs(300) }
+        Window { commits: 20_000, bytes: 64 << 20, disk: 4 << 30, age: Duration::from_secs(300) }
     }
 }
 
@@ -129,7 +136,7 @@ impl Recent {
 
     /// Lets go of what the window does not hold any more; gives what was dropped, oldest first.
     pub fn trim(&mut self, window: &Window, now: u64) -> Vec<Arc<Commit>> {
-        let oldest_time = now.saturating_sub(window.age.as_micros() as u64);
+        let oldest_time = window.oldest(now);
         let mut dropped = Vec::new();
         while let Some(first) = self.commits.front() {
             let too_old = first.time < oldest_time && self.commits.len() > Window::FEW;

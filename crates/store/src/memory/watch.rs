@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::hub::{Group, Hub, Next};
+use super::overflow::Chunk;
 use super::recent::Event;
 use crate::error::{Error, Result};
 use crate::version::{Revision, Version};
@@ -14,6 +15,8 @@ pub struct Watch {
     group: Arc<Group>,
     /// Everything up to here was delivered.
     position: Version,
+    /// A commit up to here was looked for in memory, and had left it.
+    missing: Version,
 }
 
 /// Commits looked through before a batch is handed out.
@@ -22,8 +25,8 @@ const CATCH_UP: usize = 1_024;
 impl Watch {
     pub(crate) fn start(hub: Arc<Hub>, prefix: &[u8], from: Version) -> Result<Watch> {
         let group = hub.join(prefix);
-        let watch = Watch { hub, group, position: from };
-        if is_gone(from, watch.hub.load().recent.floor()) { Err(watch.gone()) } else { Ok(watch) }
+        let watch = Watch { hub, group, position: from, missing: Version::ZERO };
+        if is_gone(from, watch.hub.floor()) { Err(watch.gone()) } else { Ok(watch) }
     }
 
     /// The next changes, at least one. Waits for them; may be dropped while waiting without losing any.
@@ -34,9 +37,17 @@ impl Watch {
             tokio::pin!(changed);
             // From here on a change wakes us, so looking before waiting misses none.
             changed.as_mut().enable();
-            let events = self.ready()?;
+            let behind = self.behind_memory();
+            let events = match behind {
+                Some(until) => self.read_overflow(until).await?,
+                None => self.ready()?,
+            };
             if !events.is_empty() {
                 return Ok(events);
+            }
+            if behind.is_some() {
+                // What comes next is further on, on disk or in memory.
+                continue;
             }
             if self.hub.is_closed() {
                 return Err(Error::Closed);
@@ -51,8 +62,14 @@ impl Watch {
             return Err(self.gone());
         }
         loop {
-            let (events, more) =
-                if self.position < self.group.since.end() { self.catch_up()? } else { self.follow()? };
+            let (events, more) = if let Some(until) = self.behind_memory() {
+                let chunk = self.hub.overflow().read(self.position, self.group.prefix(), until)?;
+                (self.take(chunk, until), true)
+            } else if self.position < self.group.since.end() {
+                self.catch_up()?
+            } else {
+                self.follow()?
+            };
             if !events.is_empty() || !more {
                 return Ok(events);
             }
@@ -65,11 +82,47 @@ impl Watch {
         self.position
     }
 
+    /// The last commit that memory has no more, where one up to it is to be told. A watch that nothing concerns is not
+    /// behind, however many commits go by.
+    fn behind_memory(&self) -> Option<Revision> {
+        let floor = self.hub.load().recent.floor();
+        if !is_gone(self.position, floor) {
+            return None;
+        }
+        let is_missing = self.position < self.group.since.end()
+            || self.missing > self.position
+            || matches!(self.group.next(self.next_revision()), Next::Missed);
+        is_missing.then_some(floor)
+    }
+
+    /// The first revision that may have something to tell.
+    fn next_revision(&self) -> Revision {
+        match self.position == self.position.revision().end() {
+            true => self.position.revision().next(),
+            false => self.position.revision(),
+        }
+    }
+
+    /// Reads on from disk, not on the thread of the caller. Dropped while it waits, it has taken nothing.
+    async fn read_overflow(&mut self, until: Revision) -> Result<Vec<Arc<Event>>> {
+        let (hub, group, position) = (self.hub.clone(), self.group.clone(), self.position);
+        let read = tokio::task::spawn_blocking(move || hub.overflow().read(position, group.prefix(), until));
+        let chunk = read.await.map_err(|error| Error::Unavailable(error.to_string()))??;
+        Ok(self.take(chunk, until))
+    }
+
+    fn take(&mut self, chunk: Chunk, until: Revision) -> Vec<Arc<Event>> {
+        let reached = if chunk.reached == Revision::ZERO { until } else { chunk.reached };
+        self.position = self.position.max(reached.end());
+        chunk.events
+    }
+
     /// Reads commits that happened before the group began to take notes.
     fn catch_up(&mut self) -> Result<(Vec<Arc<Event>>, bool)> {
         let published = self.hub.load().clone();
         if is_gone(self.position, published.recent.floor()) {
-            return Err(self.gone());
+            // They left memory a moment ago.
+            return Ok((Vec::new(), true));
         }
         let limit = self.hub.holds().limit(self.group.prefix()).filter(|limit| *limit < self.group.since);
         if limit.is_some_and(|limit| self.position >= limit.end()) {
@@ -95,12 +148,8 @@ impl Watch {
         // Read first: whatever was dispatched up to here is in the group's notes by now.
         let limit = self.hub.holds().limit(self.group.prefix());
         let dispatched = limit.unwrap_or(Revision::new(u64::MAX)).min(self.hub.dispatched());
-        let from = if self.position == self.position.revision().end() {
-            self.position.revision().next()
-        } else {
-            self.position.revision()
-        };
-        match self.group.next(from) {
+        match self.group.next(self.next_revision()) {
+            Next::Missed if self.behind_memory().is_some() => Ok((Vec::new(), true)),
             Next::Missed => Err(self.gone()),
             Next::Nothing => {
                 self.position = self.position.max(dispatched.end());
@@ -115,7 +164,10 @@ impl Watch {
                 let published = self.hub.load().clone();
                 let mut events = Vec::new();
                 for revision in revisions {
-                    let commit = published.recent.get(revision).ok_or_else(|| self.gone())?;
+                    let Some(commit) = published.recent.get(revision) else {
+                        self.missing = revision.end();
+                        break;
+                    };
                     self.collect(&commit.events, &mut events);
                     self.position = revision.end();
                 }
@@ -132,7 +184,7 @@ impl Watch {
     }
 
     fn gone(&self) -> Error {
-        Error::Gone { asked: self.position.revision(), earliest: self.hub.load().recent.floor() }
+        Error::Gone { asked: self.position.revision(), earliest: self.hub.floor() }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::embedded::{Device, Settings, Shared, start};
 use crate::error::{Error, Result};
 use crate::keys::Keys;
 use crate::lease::Acquired;
+use crate::memory::overflow::Overflow;
 use crate::memory::{Memory, Published, Threads};
 use crate::transaction::Committed;
 
@@ -66,7 +67,8 @@ impl Engine {
     pub fn memory_of_server(&self) -> Memory {
         let mut servers = locked(&self.servers);
         let Published { state, recent } = Published::clone(&self.shared.memory.load());
-        let memory = Memory::new(self.shared.memory.indexer.clone(), (*state).clone(), recent);
+        let memory =
+            Memory::new(self.shared.memory.indexer.clone(), (*state).clone(), recent, Overflow::none());
         servers.push(memory.clone());
         memory
     }

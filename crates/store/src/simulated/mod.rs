@@ -87,6 +87,7 @@ impl Simulated {
             maintenance: tokio::sync::Mutex::new(()),
             has_one_committer: false,
             contention: Contention::default(),
+            ages_from: None,
         };
         Arc::new(Simulated { parts, engine: engine.clone(), server, jobs })
     }
@@ -155,6 +156,10 @@ impl Store for Simulated {
 
     fn reindex(&self) -> Later<'_, ()> {
         Box::pin(self.jobs.ask(|reply| Job::Reindex { reply }))
+    }
+
+    fn alive(&self) -> Result<()> {
+        Ok(())
     }
 
     fn healthy(&self) -> Later<'_, ()> {

@@ -158,6 +158,10 @@ impl Store for Rival {
         self.store.reindex()
     }
 
+    fn alive(&self) -> store::Result<()> {
+        self.store.alive()
+    }
+
     fn healthy(&self) -> Later<'_, ()> {
         self.store.healthy()
     }

@@ -237,8 +237,14 @@ fn own_prefix() -> String {
 
 fn options(cluster: &Cluster, prefix: &str, keys: &Path, settings: Settings) -> Options {
     let keys = Keys::open(keys).unwrap();
-    let Settings { model, window, housekeeping, .. } = settings;
-    Options { model, window, housekeeping, ..Options::new(Config::new(cluster.endpoints()), prefix, keys) }
+    let Settings { model, window, housekeeping, overflow, .. } = settings;
+    Options {
+        model,
+        window,
+        overflow,
+        housekeeping,
+        ..Options::new(Config::new(cluster.endpoints()), prefix, keys)
+    }
 }
 
 async fn serve(

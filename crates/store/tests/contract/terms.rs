@@ -14,6 +14,7 @@ on_every_engine!(
     the_index_of_an_older_revision_is_as_it_was,
     the_index_is_there_again_after_a_restart,
     a_model_that_changed_its_mind_is_asked_again,
+    an_object_that_panics_the_index_is_set_aside_and_named,
     sealed_objects_are_found_by_what_they_hold,
 );
 
@@ -81,6 +82,41 @@ impl Model for Letter {
         let letter = if self.last.load(Ordering::SeqCst) { bytes.last() } else { bytes.first() };
         terms.extend(letter.map(|letter| Term::index(vec![*letter])));
     }
+}
+
+/// Has a bug that one object meets.
+struct Fragile;
+
+impl Model for Fragile {
+    fn terms(&self, _key: &Key, bytes: &[u8], terms: &mut Vec<Term>) {
+        assert!(bytes != b"bad", "a bug in the model");
+        terms.push(Term::index(bytes.to_vec()));
+    }
+}
+
+async fn an_object_that_panics_the_index_is_set_aside_and_named<G: Ground>() {
+    let model = || Settings { model: Some(Arc::new(Fragile)), ..quiet() };
+    let mut ground = G::open(model()).await;
+    write(&ground.store(), "a", "good").await;
+    write(&ground.store(), "b", "bad").await;
+    for after_a_restart in [false, true] {
+        if after_a_restart {
+            ground.reopen_with(model()).await;
+        }
+        let store = ground.store();
+        let now = store.current().await.unwrap();
+        assert_eq!(having(&now, "good"), ["a"]);
+        assert_eq!(text(now.get(&key("b")).unwrap()), "bad");
+        assert_eq!(store.set_aside(), [key("b")]);
+        store.alive().unwrap();
+        write(&store, "a", "good").await;
+    }
+    // It can be mended, and removed.
+    let store = ground.store();
+    write(&store, "b", "mended").await;
+    assert_eq!(having(&store.current().await.unwrap(), "mended"), ["b"]);
+    remove(&store, "b").await;
+    assert_eq!(having(&store.current().await.unwrap(), "mended"), Vec::<String>::new());
 }
 
 async fn a_model_that_changed_its_mind_is_asked_again<G: Ground>() {

@@ -8,13 +8,14 @@ use krm::kind::{
     Address, Bucket, Parsed, Parser, QueryContext, SHOWN_TO_ALL, SHOWN_TO_PROJECT, definition_of,
     has_namespaces,
 };
-use store::{Key, Snapshot};
+use store::{Entry, Key, Snapshot};
 
 use crate::api::Api;
 use crate::call::Call;
 use crate::encode;
 use crate::index;
 use crate::keys::{self, Parts};
+use crate::past::as_of::Shown;
 use crate::plane::Plane;
 use crate::sight::Sight;
 
@@ -23,19 +24,22 @@ pub struct Seen {
     api: Api,
     plane: Plane,
     snapshot: Snapshot,
+    /// The objects of the root that are shown to the plane, where the snapshot is of the past.
+    root: Option<Arc<Shown>>,
     sight: Option<Sight>,
 }
 
 impl Seen {
     /// All objects of a plane, for the server's own work.
     pub fn everything(api: &Api, plane: &Plane, snapshot: Snapshot) -> Seen {
-        Seen { api: api.clone(), plane: plane.clone(), snapshot, sight: None }
+        Seen { api: api.clone(), plane: plane.clone(), snapshot, root: None, sight: None }
     }
 
-    /// The objects that whoever makes a call may read.
-    pub fn by(call: &Call, snapshot: Snapshot) -> Seen {
+    /// The objects that whoever makes a call may read. With a snapshot of the past come the objects of the root that were
+    /// shown to the plane then.
+    pub fn by(call: &Call, snapshot: Snapshot, root: Option<Arc<Shown>>) -> Seen {
         let sight = Some(Sight::new(&call.api, &call.plane, &call.who));
-        Seen { sight, ..Seen::everything(&call.api, &call.plane, snapshot) }
+        Seen { sight, root, ..Seen::everything(&call.api, &call.plane, snapshot) }
     }
 
     /// Whether everything that was read and withheld was so by the rights of one moment.
@@ -96,7 +100,11 @@ impl Seen {
 
     /// Reads an object whether it may be read or not.
     fn read_withheld(&self, key: &Key) -> Option<Arc<Object>> {
-        let bytes = self.api.reveal(key, self.snapshot.get(key)?).ok()?;
+        self.open(key, self.snapshot.get(key)?)
+    }
+
+    fn open(&self, key: &Key, entry: &Entry) -> Option<Arc<Object>> {
+        let bytes = self.api.reveal(key, entry).ok()?;
         let object = encode::read(&bytes).ok()?;
         Some(Arc::new(self.api.kinds().in_storage_version(key, object)))
     }
@@ -120,6 +128,18 @@ impl Seen {
         // Shared by all who ask: what is kept is the object, never whether it may be read.
         self.api.parsed().get(key, entry.version(), entry.bytes().len(), parse)
     }
+}
+
+/// The objects of the root that questions of a plane may be answered from.
+pub fn shown_in_root(snapshot: &Snapshot, plane: &Plane) -> Vec<Key> {
+    if plane.is_root() {
+        return Vec::new();
+    }
+    let shown = [plane.as_str(), SHOWN_TO_ALL].into_iter().flat_map(|to| {
+        let term = index::in_bucket(&Plane::root(), SHOWN_TO_PROJECT, to);
+        snapshot.having(&term).cloned().collect::<Vec<Key>>()
+    });
+    shown.collect()
 }
 
 fn names<'k>(keys: impl IntoIterator<Item = &'k Key>) -> Vec<String> {
@@ -227,13 +247,18 @@ impl QueryContext for Seen {
         if self.plane.is_root() {
             return Vec::new();
         }
-        let root = Plane::root();
-        let of_kind = keys::of_kind(&root, group, plural);
-        let shown = [self.plane.as_str(), SHOWN_TO_ALL].into_iter().flat_map(|to| {
-            let term = index::in_bucket(&root, SHOWN_TO_PROJECT, to);
-            self.snapshot.having_after(&term, of_kind.as_bytes(), None).cloned().collect::<Vec<Key>>()
-        });
-        shown.filter_map(|key| self.read_withheld(&key)).collect()
+        let of_kind = keys::of_kind(&Plane::root(), group, plural);
+        let is_of_kind = |key: &Key| key.as_bytes().starts_with(of_kind.as_bytes());
+        match &self.root {
+            None => {
+                let keys = shown_in_root(&self.snapshot, &self.plane);
+                keys.iter().filter(|key| is_of_kind(key)).filter_map(|key| self.read_withheld(key)).collect()
+            }
+            Some(then) => {
+                let entries = then.iter().filter(|(key, _)| is_of_kind(key));
+                entries.filter_map(|(key, entry)| self.open(key, entry)).collect()
+            }
+        }
     }
 
     fn parsed(&self, name: &str, parser: Parser) -> Option<Parsed> {

@@ -26,10 +26,14 @@ impl Landing {
     /// Writes it. It comes after the object itself, which is the first write of the commit.
     pub fn land(self, call: &Call, view: &mut View) -> Result<(), Status> {
         let Landing { name, effects } = self;
+        if effects.is_empty() {
+            return Ok(());
+        }
+        let asker = call.asker.clone().unwrap_or_else(|| Arc::new(call.clone()));
         for (manager, Effect { plane, write }) in effects {
             let (plane, at) = target_of(call, &plane, &write)
                 .map_err(|failed| hidden(call, &call.address_of(&name), failed))?;
-            let of = inside(call, plane, &at, &manager);
+            let of = inside(call, asker.clone(), plane, &at, &manager);
             let landed = of.and_then(|of| {
                 planes::guard(&of, view)?;
                 write_one(&of, view, &manager, write)
@@ -78,6 +82,7 @@ fn target_of(
 /// A call about the target of an effect, by the code that has the effect.
 pub fn inside(
     call: &Call,
+    asker: Arc<Call>,
     (plane, project): (Plane, Option<store::Uid>),
     at: &Address,
     manager: &str,
@@ -88,6 +93,7 @@ pub fn inside(
     let catalog = if plane == call.plane { call.catalog.clone() } else { call.api.kinds().of(&plane) };
     let kind = catalog.resource(&at.group, &at.plural).cloned().ok_or_else(Status::no_such_resource)?;
     Ok(Call {
+        api: call.api.clone(),
         plane,
         project,
         catalog,
@@ -98,13 +104,18 @@ pub fn inside(
         subresource: String::new(),
         who: Identity::new(&format!("system:{manager}"), &[MASTERS, AUTHENTICATED]),
         really: None,
+        agent: call.agent.clone(),
+        message: call.message.clone(),
         only: None,
         redacts: false,
         tokens: Tokens::default(),
-        conversions: None,
+        budget: Arc::default(),
+        fence: call.fence.clone(),
+        held: call.held.clone(),
+        all_planes: call.all_planes,
         depth: call.depth + 1,
-        asker: call.asker.clone().or_else(|| Some(Arc::new(call.clone()))),
-        ..call.clone()
+        asker: Some(asker),
+        conversions: None,
     })
 }
 
@@ -184,11 +195,16 @@ pub fn change(
 fn amend(of: &Call, view: &mut View, amendment: Amendment) -> Result<(), Status> {
     let key = of.key()?;
     let level = level(&of.kind, true);
-    let (kinds, at) = (of.api.kinds().clone(), key.clone());
+    debug_assert!(of.kind.is_found_by_spec, "{} can't be amended", of.kind.names.kind);
+    let (kinds, amended, at) = (of.api.kinds().clone(), of.api.amended().clone(), key.clone());
     let is_possible = view.amend(&key, move |entry| {
-        let mut object = kinds.in_storage_version(&at, encode::read(entry.bytes()).ok()?);
+        let mut object = match amended.take(&at, entry) {
+            Some(object) => object,
+            None => kinds.in_storage_version(&at, encode::read(entry.bytes()).ok()?),
+        };
         let is_changed = amendment.apply(&mut object);
         let body = is_changed.then(|| encode::body(&object).ok()).flatten()?;
+        amended.keep(&at, &body, object);
         Some(Put::new(at.clone(), entry.uid(), body).verb("update").level(level))
     });
     let why = "it was changed at the same time; try again";

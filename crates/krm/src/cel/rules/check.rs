@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::message::{Message, message};
 use super::{BUDGET, Here, Old, PER_RUN, Ready, RuleTree, Verdict};
+use crate::cel::budget;
 use crate::cel::program::{Inputs, run};
 use crate::cel::value::{Effort, Fault as RunFault, Value as CelValue};
 use crate::field::{Fault, FieldError, Path};
@@ -19,18 +20,33 @@ pub(super) fn check(root: &RuleTree, schema: &Schema, new: &Value, old: Option<O
         at_root: true,
     };
     let passed = old.is_some_and(|old| old.passed);
-    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, effort: Effort::new(), passed };
-    // What is left when the budget is spent has been told; nothing more is said.
-    let _ = walk.place(root, new, old.map(|old| old.object), change, &Path::ROOT);
-    walk.verdict
+    within_budget(passed, |walk| {
+        // What is left when the budget is spent has been told; nothing more is said.
+        let _ = walk.place(root, new, old.map(|old| old.object), change, &Path::ROOT);
+    })
 }
 
 /// The same for a part of an object, of which nothing is let through because it was so before.
 pub(super) fn check_part(root: &RuleTree, new: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let change = Change { itself: None, nearest: None, at_root: true };
-    let mut walk = Walk { verdict: Verdict::default(), left: BUDGET, effort: Effort::new(), passed: false };
-    let _ = walk.place(root, new, old, change, &Path::ROOT);
-    walk.verdict.errors
+    let verdict = within_budget(false, |walk| {
+        let _ = walk.place(root, new, old, change, &Path::ROOT);
+    });
+    verdict.errors
+}
+
+/// A walk that may cost what one object may, and no more than its request has left.
+fn within_budget(passed: bool, walk: impl FnOnce(&mut Walk)) -> Verdict {
+    let request = budget::current();
+    let (cost, steps) = request.as_ref().map_or((BUDGET, u64::MAX), |request| request.left());
+    let cost = cost.min(BUDGET);
+    let mut walked = Walk { verdict: Verdict::default(), left: cost, effort: Effort::at_most(steps), passed };
+    let steps = walked.effort.left();
+    walk(&mut walked);
+    if let Some(request) = request {
+        request.spend(cost - walked.left, steps - walked.effort.left());
+    }
+    walked.verdict
 }
 
 /// How a value has changed: by the value it comes from, or by the nearest around it that comes from one.
@@ -174,6 +190,7 @@ impl Walk {
             let (outcome, cost) =
                 run(program, inputs, PER_RUN.min(self.left.saturating_add(1)), &mut self.effort);
             if cost > self.left {
+                self.left = 0;
                 return self.stop(here, path, NO_BUDGET.to_owned());
             }
             self.left -= cost;

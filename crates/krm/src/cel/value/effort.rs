@@ -3,7 +3,7 @@
 use super::{Fault, Value};
 
 /// How many steps all rules of an object may take together that their costs do not count.
-const MOST: u64 = 10_000_000;
+pub(in crate::cel) const MOST: u64 = 10_000_000;
 /// So many bytes of a text are looked at in a step.
 const BYTES_IN_STEP: u64 = 32;
 
@@ -19,6 +19,16 @@ pub(in crate::cel) struct Effort {
 impl Effort {
     pub fn new() -> Effort {
         Effort { left: MOST }
+    }
+
+    /// No more than a request has left.
+    pub fn at_most(steps: u64) -> Effort {
+        Effort { left: MOST.min(steps) }
+    }
+
+    /// Steps that are left.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 
     pub fn spend(&mut self, steps: u64) -> Result<(), Fault> {

@@ -17,6 +17,9 @@ const MOST_COPIED: usize = 16 << 20;
 /// What one value takes besides its text, roughly.
 const COST_OF_VALUE: usize = 64;
 
+/// How many values, keys among them, a document may have.
+const MOST_VALUES: usize = 6_000_000;
+
 /// How many repeated keys are worth telling.
 const MOST_DUPLICATES: usize = 100;
 
@@ -27,6 +30,7 @@ pub(super) struct Builder {
     open: Vec<Open>,
     anchors: HashMap<usize, Anchored>,
     copied: usize,
+    values: usize,
     duplicates: Vec<String>,
 }
 
@@ -131,6 +135,10 @@ impl Builder {
 
     /// Gives a value to what it stands in.
     fn complete(&mut self, value: Value, anchor: usize, line: usize) -> Result<(), YamlError> {
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            return Err(YamlError(format!("yaml: document contains more than {MOST_VALUES} values")));
+        }
         if anchor != 0 {
             let (cost, depth) = extent(&value);
             self.copied = self.copied.saturating_add(cost);

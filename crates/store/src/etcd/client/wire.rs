@@ -584,6 +584,9 @@ pub struct StatusResponse {
     pub errors: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(bool, tag = "10")]
     pub is_learner: bool,
+    /// `--quota-backend-bytes`; 0 from servers before 3.6.
+    #[prost(int64, tag = "12")]
+    pub db_size_quota: i64,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DefragmentRequest {}

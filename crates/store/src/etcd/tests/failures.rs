@@ -3,8 +3,9 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::{Ground, just, key, write};
+use super::{Ground, behind_its_back, just, key, write};
 use crate::error::Error;
+use crate::etcd::layout::{delete, put};
 use crate::housekeeping::Rules;
 use crate::store::Store;
 
@@ -61,3 +62,32 @@ async fn upkeep_is_done_while_the_first_member_is_down() {
 
 /// Longer than a cluster takes to find itself a leader on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_can_not_be_read_is_not_left_out() {
+    let Some(ground) = Ground::shared() else { return };
+    let store = ground.open().await.unwrap();
+    let before = write(&store, "a", "1").await;
+    let garbage = store.shared.layout.object(&key("garbage"));
+    behind_its_back(&store, vec![put(garbage.clone(), vec![0xff])]).await;
+    until(
+        "the server says what it can't read",
+        async || matches!(store.healthy().await, Err(Error::Damaged(why)) if why.contains("can't be read")),
+    )
+    .await;
+    assert_eq!(store.latest().get(&key("a")).unwrap().version(), before);
+    store.alive().unwrap();
+
+    behind_its_back(&store, vec![delete(garbage)]).await;
+    until("the server is up to date again", async || store.healthy().await.is_ok()).await;
+    let after = write(&store, "a", "2").await;
+    assert_eq!(store.current().await.unwrap().get(&key("a")).unwrap().version(), after);
+}
+
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} does not come");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
