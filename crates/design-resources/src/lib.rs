@@ -12,6 +12,7 @@ pub mod questions;
 mod verdict;
 
 pub use compiled_design::CompiledDesign;
+pub use kept::revision;
 pub use module::Module;
 
 /// All kinds of the group.

@@ -3,6 +3,7 @@
 pub mod desired;
 pub mod export;
 pub mod import;
+mod netbox;
 mod parts;
 mod ports;
 mod source;

@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "CODE")]
     city: Option<String>,
 
-    /// Show what was used at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
+    /// Show what was used, and the limits, at a point in time: a timestamp (2026-11-10T09:00:00Z), a date (2026-11-10), an age (2h) or a revision.
     #[arg(long, value_name = "TIME|REVISION")]
     as_of: Option<String>,
 
@@ -131,6 +131,7 @@ fn shown(row: &Value, city: Option<&str>) -> Value {
     }
     if let Some(cities) = shown.get_mut("cities").and_then(Value::as_array_mut) {
         cities.retain(|found| city.is_none_or(|city| found["city"] == city));
+        cities.iter_mut().for_each(|found| found["used"] = divided(found["used"].as_i64().unwrap_or(0), row));
     }
     shown
 }
@@ -192,16 +193,14 @@ fn bar(row: &Value) -> String {
 }
 
 fn by_city(rows: &[Value], city: Option<&str>) -> Vec<Vec<String>> {
-    let mut table = vec![["CITY", "RESOURCE", "IN USE"].map(str::to_owned).to_vec()];
-    let mut found: Vec<(String, String, String)> = Vec::new();
+    let mut table = vec![["CITY", "RESOURCE", "IN USE", "WAITING"].map(str::to_owned).to_vec()];
+    let mut found: Vec<(String, String, [String; 2])> = Vec::new();
     for row in rows {
         for of in row["cities"].as_array().into_iter().flatten() {
-            let used = divided(of["used"].as_i64().unwrap_or(0), row);
-            found.push((
-                text(of, "/city").to_owned(),
-                text(row, "/resourceType").to_owned(),
-                used.to_string(),
-            ));
+            let used = divided(of["used"].as_i64().unwrap_or(0), row).to_string();
+            let waiting = of["waiting"].as_i64().unwrap_or(0).to_string();
+            let city = text(of, "/city").to_owned();
+            found.push((city, text(row, "/resourceType").to_owned(), [used, waiting]));
         }
     }
     found.sort();
@@ -209,9 +208,9 @@ fn by_city(rows: &[Value], city: Option<&str>) -> Vec<Vec<String>> {
     let at_limit = |resource: &str| {
         rows.iter().any(|row| text(row, "/resourceType") == resource && row["available"] == 0)
     };
-    table.extend(meant.map(|(city, resource, used)| {
+    table.extend(meant.map(|(city, resource, [used, waiting])| {
         let city = if at_limit(&resource) { format!("{city} [at limit]") } else { city };
-        vec![city, resource, used]
+        vec![city, resource, used, waiting]
     }));
     table
 }
@@ -224,6 +223,9 @@ mod tests {
     fn amounts_are_in_the_unit_that_people_know() {
         let row = json!({"resourceType": "compute.datumapis.com/vcpus", "used": 4500, "limit": 40000, "available": 35500,
             "waiting": 1, "displayUnit": "vCPU", "unitConversionFactor": 1000});
+        let with_city =
+            json!({"used": 4500, "unitConversionFactor": 1000, "cities": [{"city": "DFW", "used": 500}]});
+        assert_eq!(shown(&with_city, None)["cities"][0]["used"], 0.5);
         let cells = table(std::slice::from_ref(&row)).pop().unwrap_or_default();
         assert_eq!(cells[1..6], ["vCPU", "40", "4.5", "35.5", "1"]);
         assert_eq!(cells[6], "[##------------------]  11%");
@@ -243,9 +245,9 @@ mod tests {
     #[test]
     fn usage_is_told_by_city() {
         let row = json!({"resourceType": "g/instances", "used": 6, "limit": 6, "available": 0, "waiting": 0,
-            "cities": [{"city": "DFW", "used": 2}, {"city": "IAD", "used": 4}]});
+            "cities": [{"city": "DFW", "used": 2, "waiting": 1}, {"city": "IAD", "used": 4, "waiting": 0}]});
         let cells = by_city(std::slice::from_ref(&row), None);
-        assert_eq!(cells[1], ["DFW [at limit]", "g/instances", "2"]);
+        assert_eq!(cells[1], ["DFW [at limit]", "g/instances", "2", "1"]);
         assert_eq!(by_city(&[row], Some("IAD")).len(), 2);
     }
 }

@@ -123,7 +123,7 @@ fn put(client: &Client, view: &mut View, object: &Object) -> Result<(), Status> 
     let mut object = object.clone();
     let is_new = object.uid().is_empty();
     if is_new {
-        fill_in(&call, &mut object);
+        fill_in(&call, &mut object)?;
         kind.complete.iter().for_each(|complete| complete(&mut object));
     }
     if object.get("status").is_none() {

@@ -8,13 +8,14 @@ use krm::condition::Finding;
 use krm::kind::{Planes, QueryContext, Resource};
 use reconcile::context::Context;
 use reconcile::plan::{Plan, Write};
-use reconcile::reconciler::{DependsOn, Reconciler, Scope};
+use reconcile::reconciler::{Changed, DependsOn, Reconciler, Scope};
 use reconcile::role::Rule;
 use reconcile::target::Target;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::bucket_name::{bucket_name, bucket_namespace};
+use crate::kinds::allowance_bucket::{CONSUMER_KIND, CONSUMER_NAME};
 use crate::kinds::resource_claim::{EVALUATING, WAITING};
 use crate::kinds::{AllowanceBucket, ResourceClaim, ResourceRegistration};
 
@@ -42,6 +43,18 @@ impl Reconciler for QuotaController {
     fn depends_on(&self) -> DependsOn {
         // The sums of a bucket and the state of a claim are their status.
         DependsOn::Everything
+    }
+
+    /// A bucket at which nobody waits has nobody to grant anything to. Whoever comes to wait changes it.
+    fn concerns(&self, change: &Changed<'_>) -> bool {
+        let Some(bucket) = change.after.filter(|_| change.target.at.plural == AllowanceBucket::PLURAL) else {
+            return true;
+        };
+        let label = |name: &str| bucket.labels().find(|(label, _)| *label == name).map(|(_, value)| value);
+        let project = label(CONSUMER_NAME).filter(|_| label(CONSUMER_KIND) == Some(crate::PROJECT));
+        let mut planes = project.into_iter().chain([""]);
+        !change.world.is_of_one_moment()
+            || planes.any(|plane| change.world.has_any(plane, WAITING, bucket.name()))
     }
 
     fn plan(&self, target: &Target, object: &Arc<Object>, context: &Context<'_>) -> Plan {

@@ -18,34 +18,37 @@ struct Used {
     claims: i64,
     waiting: i64,
     waiting_amount: i64,
-    cities: BTreeMap<String, i64>,
+    cities: BTreeMap<String, InCity>,
 }
 
-/// Answers the question. As of a past time, only what was used then is known in the project: limits are the root's.
-pub fn usage(asked: &Questioned<'_>, context: &dyn QueryContext) -> Result<Answered, Status> {
-    let is_past = asked.option("asOf").is_some();
+/// What is used of a resource in one city.
+#[derive(Default)]
+struct InCity {
+    granted: i64,
+    waiting: i64,
+}
+
+/// Answers the question, also as of a past time.
+pub fn usage(_: &Questioned<'_>, context: &dyn QueryContext) -> Result<Answered, Status> {
     let mut used: BTreeMap<String, Used> = BTreeMap::new();
     let claims = context.all(ResourceClaim::GROUP, ResourceClaim::PLURAL);
     for claim in claims.iter().filter_map(|object| read::<ResourceClaim>(object)) {
         let city = claim.metadata.labels.get(CITY_CODE);
         for request in &claim.spec.requests {
             let of = used.entry(request.resource_type.clone()).or_default();
+            let mut in_city = city.map(|city| of.cities.entry(city.clone()).or_default());
             if claim.is_granted() {
                 of.granted += request.amount;
                 of.claims += 1;
-                if let Some(city) = city {
-                    *of.cities.entry(city.clone()).or_default() += request.amount;
-                }
+                in_city.iter_mut().for_each(|city| city.granted += request.amount);
             } else if claim.is_waiting() {
                 of.waiting += 1;
                 of.waiting_amount += request.amount;
+                in_city.iter_mut().for_each(|city| city.waiting += 1);
             }
         }
     }
-    let buckets = match is_past {
-        true => Vec::new(),
-        false => context.shown_in_root(AllowanceBucket::GROUP, AllowanceBucket::PLURAL),
-    };
+    let buckets = context.shown_in_root(AllowanceBucket::GROUP, AllowanceBucket::PLURAL);
     let buckets: Vec<AllowanceBucket> = buckets.iter().filter_map(|object| read(object)).collect();
     for bucket in &buckets {
         used.entry(bucket.spec.resource_type.clone()).or_default();
@@ -85,7 +88,10 @@ fn row(
         row["unitConversionFactor"] = registration.spec.unit_conversion_factor.into();
     }
     if !used.cities.is_empty() {
-        let cities = used.cities.iter().map(|(city, used)| json!({ "city": city, "used": used }));
+        let cities = used
+            .cities
+            .iter()
+            .map(|(city, used)| json!({ "city": city, "used": used.granted, "waiting": used.waiting }));
         row["cities"] = cities.collect();
     }
     row

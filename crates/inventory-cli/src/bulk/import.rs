@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::desired::{Desired, Existing};
 use super::source::{Reading, Source};
 use super::transact::{self, Transaction};
-use super::{parts, source};
+use super::{netbox, parts, source};
 
 /// Import YAML and CSV files: show the changes, ask for confirmation, then apply them in one commit.
 ///
@@ -26,8 +26,28 @@ use super::{parts, source};
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Files (.csv, .yaml, .yml, .json), directories of such files, or - for YAML on stdin.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "from")]
     files: Vec<String>,
+
+    /// Read another system instead of files: regions, sites, racks, devices, interfaces, cables, providers and circuits.
+    #[arg(long, value_enum, requires = "url", conflicts_with = "files")]
+    from: Option<System>,
+
+    /// URL of the other system.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// File with the API token of the other system.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<std::path::PathBuf>,
+
+    /// Cores of hosts for which the other system does not tell them (NetBox: the custom field cpu_cores).
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    assume_cores: i64,
+
+    /// Memory of such hosts in GiB (NetBox: the custom field memory_gb).
+    #[arg(long, value_name = "GIB", default_value_t = 1)]
+    assume_memory: i64,
 
     /// Kind of the CSV files whose name does not name it.
     #[arg(long, value_name = "KIND")]
@@ -55,16 +75,29 @@ pub struct Arguments {
     message: Option<String>,
 }
 
+/// Systems that an inventory is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum System {
+    /// NetBox.
+    Netbox,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   groundplane inventory import racks.csv
   groundplane inventory import sheets/ --plan
   groundplane inventory import inventory.yaml --yes --message \"from the audit\"
   groundplane inventory import audit-2026.csv --kind nodes
-  groundplane inventory import everything.yaml --in-parts --yes";
+  groundplane inventory import everything.yaml --in-parts --yes
+  groundplane inventory import --from netbox --url https://netbox.example --token-file token.txt --plan";
 
 /// Imports files.
-pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+pub async fn run(mut arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
+    // It goes with the folder, once everything is imported.
+    let _folder = match arguments.from {
+        None => None,
+        Some(System::Netbox) => Some(from_netbox(&mut arguments, session).await?),
+    };
     let sources = Source::all(&arguments.files, arguments.kind.as_deref())?;
     let client = session.client().await?;
     let mut reading = Reading::new(&client, arguments.overwrite);
@@ -86,6 +119,39 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
             in_parts(&arguments, &parts, (unchanged, &existing), &client, session).await
         }
     }
+}
+
+/// Reads a NetBox into a file of manifests, and tells what has no counterpart.
+async fn from_netbox(arguments: &mut Arguments, session: &mut Session) -> Result<tempfile::TempDir, Failure> {
+    let failed = |fault: sources::adapter::Fault| Failure::other(&fault).hint(fault.kind.next_step());
+    let mut credentials = sources::http::Credentials::default();
+    if let Some(file) = &arguments.token_file {
+        let token = std::fs::read_to_string(file)
+            .map_err(|error| Failure::other(format!("reading {}: {error}", file.display())))?;
+        credentials.set("token", token.trim().to_owned());
+    }
+    let url = arguments.url.as_deref().unwrap_or_default();
+    let http = sources::adapters::netbox::NetBox::client(url, &credentials).map_err(failed)?;
+    let mut listed = netbox::Listed::new();
+    for collection in netbox::COLLECTIONS {
+        let all = sources::adapters::netbox::NetBox::all(&http, collection, "").await.map_err(failed)?;
+        session.console.say(&format!("read {} of {collection}", all.len()));
+        listed.insert(collection, all);
+    }
+    let memory_bytes = arguments.assume_memory.saturating_mul(1 << 30);
+    let converted = netbox::convert(&listed, netbox::Assumed { cores: arguments.assume_cores, memory_bytes });
+    for assumed in &converted.assumed {
+        session.console.say(&format!("assumed: {assumed}"));
+    }
+    for left_out in &converted.left_out {
+        session.console.say(&format!("left out: {left_out}"));
+    }
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("netbox.yaml");
+    let documents: Vec<String> = converted.objects.iter().map(krm::encode::to_yaml).collect();
+    std::fs::write(&file, documents.join("---\n"))?;
+    arguments.files = vec![file.display().to_string()];
+    Ok(folder)
 }
 
 /// The change of an object, and the file that it comes from.

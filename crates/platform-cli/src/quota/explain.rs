@@ -6,24 +6,43 @@ use serde_json::{Value, json};
 use super::API;
 use crate::output::{self, Form, age, text};
 
-/// List what holds a resource in a project, the largest first, and what waits for it.
+/// List what holds a resource in a project or an organization, the largest first, and what waits for it.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Examples:\n  groundplane quota explain compute.datumapis.com/instances --project acme\n  groundplane quota explain instances --project acme -o json"
-)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Type of the resource, or the part of it after the slash.
     resource: String,
+
+    /// List what holds the quota of this organization instead of a project's.
+    #[arg(long, value_name = "NAME")]
+    organization: Option<String>,
 
     /// Output format.
     #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = Form::Table)]
     output: Form,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  groundplane quota explain compute.datumapis.com/instances --project acme
+  groundplane quota explain instances --project acme -o json
+  groundplane quota explain projects --organization acme";
+
 /// Lists the holders.
 pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Failure> {
-    let project = output::project(session)?;
-    let claims = session.client().await?.value(&Ask::get(format!("{API}/resourceclaims"))).await?;
+    let (whose, name, claims) = match &arguments.organization {
+        Some(name) => {
+            let client = session.client().await?.inner().in_root();
+            let namespace = cli::segment(&format!("organization-{name}"));
+            let ask = Ask::get(format!("{API}/namespaces/{namespace}/resourceclaims"));
+            ("organization", name.clone(), client.value(&ask).await?)
+        }
+        None => {
+            let project = output::project(session)?;
+            let ask = Ask::get(format!("{API}/resourceclaims"));
+            ("project", project, session.client().await?.value(&ask).await?)
+        }
+    };
     let mut holders: Vec<Value> = claims["items"]
         .as_array()
         .into_iter()
@@ -39,11 +58,11 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
     };
     holders.sort_by_key(key);
     if arguments.output != Form::Table {
-        let answer = json!({ "project": project, "resource": arguments.resource, "items": holders });
+        let answer = json!({ whose: name, "resource": arguments.resource, "items": holders });
         return output::value(arguments.output, &answer, session);
     }
     if holders.is_empty() {
-        return output::line(&format!("Nothing in project {project} holds {}.", arguments.resource), session);
+        return output::line(&format!("Nothing in {whose} {name} holds {}.", arguments.resource), session);
     }
     let mut rows =
         vec![["AMOUNT", "HOLDER", "CLAIM", "STATE", "NAMESPACE", "AGE"].map(str::to_owned).to_vec()];

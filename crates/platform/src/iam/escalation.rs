@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use apiserver::authz::{Attributes, Authorizer};
 use apiserver::call::Call;
-use apiserver::identity::MASTERS;
+use apiserver::identity::{AUTHENTICATED, Identity, MASTERS};
 use krm::field::{FieldError, Path};
 use krm::kind::Address;
 use krm::{Object, Status};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::GROUP;
 use super::authorizer::Iam;
 use super::complete::{new_subject, subject_uid, uid_of};
-use super::directory::{by_uid, organization_of_namespace};
+use super::directory::{by_uid, machine_address, organization_of_namespace};
 use super::permission::Permission;
 use super::policies::Binding;
 use super::roles::{At, Effective, SYSTEM_NAMESPACE};
@@ -185,6 +185,7 @@ impl Writer<'_> {
         let uid = self.iam.index().directory.machine_uid(&at).cloned();
         if let Some(uid) = uid {
             self.gives_all_of(view, &by_uid(&uid))?;
+            self.holds_what_it_may(&at, &uid)?;
         }
         let secret = json!({ "kind": "Secret", "namespace": self.call.namespace, "name": new.name() });
         if sign_in::generated(self.iam, new).is_none()
@@ -195,6 +196,21 @@ impl Writer<'_> {
         let why = "the private key would be stored in a Secret of this name, which already exists: use another name, \
                    or set spec.publicKey";
         Err(self.invalid(new, FieldError::invalid_text(&Path::of("metadata").field("name"), new.name(), why)))
+    }
+
+    /// Whether the writer holds all that an account may do, whoever decides about it.
+    fn holds_what_it_may(&self, at: &At, uid: &str) -> Result<(), Status> {
+        let name = machine_address(&at.plane, &at.namespace, &at.name);
+        let account =
+            Identity { uid: uid.into(), ..Identity::new(&name, &[sign_in::EVERY_MACHINE, AUTHENTICATED]) };
+        let rights = &self.call.api.followers().rights;
+        match rights.lacks(&self.call.plane, &self.call.who, &account) {
+            None => Ok(()),
+            Some(missing) => Err(self.forbidden(format!(
+                "user {:?} is attempting to create a key of an account with permissions not currently held: {missing}",
+                self.call.who.user
+            ))),
+        }
     }
 
     fn gives_all_of(&self, view: &mut store::View, subject: &str) -> Result<(), Status> {

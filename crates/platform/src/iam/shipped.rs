@@ -121,7 +121,12 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
             Disclosure::Everybody if is_question(kind) => &mut view,
             _ => &mut edit,
         };
-        writes.extend(taken(WRITE));
+        // What controllers write, people read: they write the objects that it is made from.
+        if kind.is_controlled {
+            operate.extend(taken(WRITE));
+        } else {
+            writes.extend(taken(WRITE));
+        }
         match Disclosure::of(kind) {
             Disclosure::Everybody if kind.takes("get") => operate.extend(taken(OPERATE)),
             Disclosure::Writers => operate.extend(taken(READ)),
@@ -139,6 +144,7 @@ pub fn roles_of(group: &str, kinds: &[&Kind]) -> Vec<Object> {
                         Planes::Project | Planes::Both => &mut edit,
                     },
                     (_, _, "get") => &mut view,
+                    (_, "scale" | "undo" | "restore", _) if kind.is_controlled => &mut operate,
                     // Status is what controllers say, and finalizing is theirs too.
                     (_, "status" | "finalize", "update" | "patch") => &mut operate,
                     _ => &mut edit,

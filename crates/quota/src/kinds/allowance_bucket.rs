@@ -100,6 +100,7 @@ impl Resource for AllowanceBucket {
             // What was used and granted at any time can be asked later.
             .history(History::Everything)
             .owned_by_effects()
+            .found_by_spec()
             .selects(&["spec.resourceType", "spec.consumerRef.kind", "spec.consumerRef.name"])
             .prints("Resource Type", "string", ".spec.resourceType")
             .prints_wide("Consumer", "string", ".spec.consumerRef.name")

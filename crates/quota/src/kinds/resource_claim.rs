@@ -4,12 +4,12 @@ use krm::Object;
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
 use krm::kind::{
-    Address, Bucket, Change, Declaration, Effect, History, Metadata, Planes, Refusal, Resource, Sentence,
-    Verdict, View, allow,
+    Address, Bucket, Change, Declaration, Effect, History, Metadata, Planes, RawChange, Refusal, Resource,
+    Sentence, Verdict, View, allow,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::allowance_bucket::{Counted, Sums};
 use super::{AllowanceBucket, ConsumerRef, condition};
@@ -159,6 +159,8 @@ impl Resource for ResourceClaim {
             // What was used and granted at any time can be asked later.
             .history(History::Everything)
             .owned_by_effects()
+            // It comes with what it pays for, which is found instead.
+            .unsearched()
             .status()
             .mentions("spec.resourceRef")
             .selects(&["spec.resourceRef.kind", "spec.resourceRef.name"])
@@ -175,10 +177,13 @@ impl Resource for ResourceClaim {
             })
             .bucket_raw(PAYING_FOR, |claim| claim.owners().map(|owner| owner.uid.to_owned()).collect())
             .answers("usage", "QuotaUsage", crate::usage::usage)
-            .validate(asks_for_each_resource_once)
-            .rule(is_of_its_plane)
-            .rule(is_made_by_its_policy)
-            .rule(stays_while_it_pays)
+            .validate_raw(asks_for_each_resource_once)
+            .rule_raw(is_of_its_plane)
+            .rule_raw(|change, view| match view.is_effect() {
+                // Made by a policy, or going with what it pays for. Its effects read it as its type.
+                true => allow(),
+                false => by_somebody(change, view),
+            })
             .effects(takes_from_its_buckets)
             .tells_created(&[Sentence {
                 when: "has($.resourceRef)",
@@ -225,33 +230,44 @@ fn is_granted(claim: &Object) -> bool {
     conditions.into_iter().flatten().any(|found| found["type"] == GRANTED && found["status"] == "True")
 }
 
-fn asks_for_each_resource_once(change: &Change<ResourceClaim>) -> Vec<FieldError> {
-    let Some(claim) = change.after() else { return Vec::new() };
+fn asks_for_each_resource_once(change: &RawChange<'_>) -> Vec<FieldError> {
+    let requests = change.new.and_then(|claim| claim.at("spec.requests")?.as_array());
+    let asked: Vec<&Value> = requests.into_iter().flatten().map(|request| &request["resourceType"]).collect();
     let spec = Path::of("spec");
-    let requests = spec.field("requests");
-    let asked: Vec<&str> = claim.spec.requests.iter().map(|request| request.resource_type.as_str()).collect();
+    let path = spec.field("requests");
     let repeated = (0..asked.len()).filter(|at| asked[..*at].contains(&asked[*at]));
-    let error =
-        |at: usize| FieldError::duplicate(&requests.index(at).field("resourceType"), &json!(asked[at]));
-    repeated.map(error).collect()
+    repeated.map(|at| FieldError::duplicate(&path.index(at).field("resourceType"), asked[at])).collect()
 }
 
 /// A claim in the control plane of a project is the project's: nobody takes from another one's quota.
-fn is_of_its_plane(change: &Change<ResourceClaim>, view: &mut View<'_>) -> Verdict {
-    let (None, Some(claim), Some(project)) = (change.before(), change.after(), view.project()) else {
+fn is_of_its_plane(change: &RawChange<'_>, view: &mut View<'_>) -> Verdict {
+    let (None, Some(claim), Some(project)) = (change.old, change.new, view.project()) else {
         return allow();
     };
-    if claim.spec.consumer_ref == ConsumerRef::project(&project.name) {
+    let consumer = claim.at("spec.consumerRef").cloned().unwrap_or_default();
+    let is_its_own = |field: &str, wanted: &str| consumer[field] == wanted;
+    if is_its_own("apiGroup", crate::TENANCY_GROUP)
+        && is_its_own("kind", crate::PROJECT)
+        && is_its_own("name", &project.name)
+        && consumer.get("namespace").is_none()
+    {
         return allow();
     }
     let spec = Path::of("spec");
     let why = format!("must be the Project {:?}, in whose control plane the claim is", project.name);
-    Err(FieldError::invalid(&spec.field("consumerRef"), &json!(claim.spec.consumer_ref), why).into())
+    Err(FieldError::invalid(&spec.field("consumerRef"), &consumer, why).into())
+}
+
+/// What holds for a claim that somebody writes or deletes by themselves.
+fn by_somebody(change: &RawChange<'_>, view: &mut View<'_>) -> Verdict {
+    let Some(change) = Change::<ResourceClaim>::of(change)? else { return allow() };
+    is_made_by_its_policy(&change)?;
+    stays_while_it_pays(&change, view)
 }
 
 /// What a claim pays for by policy is for the policy to say: a claim of somebody's own must not pass for it.
-fn is_made_by_its_policy(change: &Change<ResourceClaim>, view: &mut View<'_>) -> Verdict {
-    let Some(claim) = change.after().filter(|_| !view.is_effect()) else { return allow() };
+fn is_made_by_its_policy(change: &Change<ResourceClaim>) -> Verdict {
+    let Some(claim) = change.after() else { return allow() };
     let policy = |claim: &ResourceClaim| {
         let keeps = claim.metadata.annotations.get(KEEPS);
         claim.metadata.labels.get(POLICY).or(keeps).cloned()
@@ -274,9 +290,7 @@ fn is_made_by_its_policy(change: &Change<ResourceClaim>, view: &mut View<'_>) ->
 
 /// A claim that a policy made for an object is not given up while the object is there.
 fn stays_while_it_pays(change: &Change<ResourceClaim>, view: &mut View<'_>) -> Verdict {
-    let (Some(claim), None, false) = (change.before(), change.after(), view.is_effect()) else {
-        return allow();
-    };
+    let (Some(claim), None) = (change.before(), change.after()) else { return allow() };
     let paid = &claim.spec.resource_ref;
     let Some(plural) = &paid.resource else { return allow() };
     let at = Address {
