@@ -71,6 +71,8 @@ pub struct Processor {
     pub socket: String,
     /// Model.
     pub model: Option<String>,
+    /// Instruction set as Redfish names it, such as `x86-64` or `ARM-A64`.
+    pub instruction_set: Option<String>,
     /// Cores.
     pub cores: Option<u32>,
     /// Hardware threads.

@@ -41,6 +41,8 @@ fn command_of(shown: &Shown) -> &'static str {
     match shown.plural {
         "hosts" => "host",
         "hostclasses" => "host class",
+        "clusters" => "cluster",
+        "dnszones" => "dns zone",
         _ => "hub",
     }
 }

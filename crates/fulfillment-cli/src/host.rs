@@ -1,9 +1,14 @@
 //! `groundplane host`: hosts, their classes and their claims.
 
+mod boot_device;
 mod claim;
 mod class;
 mod create;
 mod describe;
+mod operation;
+mod power;
+mod quarantine;
+mod rotate_credentials;
 
 use cli::{Failure, Session};
 use serde_json::Value;
@@ -28,6 +33,7 @@ Examples:
       --bmc-user admin --bmc-password-file password.txt
   groundplane host list --class gpu --free
   groundplane host describe node001
+  groundplane host power on node001
   groundplane host claim node001 --reason 'firmware update'";
 
 #[derive(clap::Subcommand, Debug)]
@@ -47,8 +53,13 @@ enum Command {
     /// Delete hosts. A host stays while somebody holds it.
     #[command(after_help = "Examples:\n  groundplane host delete node001 node002 --message 'end of lease'")]
     Delete(Delete),
+    Power(power::Arguments),
+    BootDevice(boot_device::Arguments),
+    RotateCredentials(rotate_credentials::Arguments),
     Claim(claim::Claim),
     Release(claim::Release),
+    Quarantine(quarantine::Quarantine),
+    Replace(quarantine::Replace),
     Class(class::Arguments),
 }
 
@@ -106,8 +117,13 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Command::Delete(delete) => {
             input::delete(&HOSTS, &delete.names, delete.message.as_deref(), session).await
         }
+        Command::Power(arguments) => power::run(arguments, session).await,
+        Command::BootDevice(arguments) => boot_device::run(arguments, session).await,
+        Command::RotateCredentials(arguments) => rotate_credentials::run(arguments, session).await,
         Command::Claim(claim) => claim::claim(claim, session).await,
         Command::Release(release) => claim::release(&release, session).await,
+        Command::Quarantine(arguments) => quarantine::quarantine(&arguments, session).await,
+        Command::Replace(arguments) => quarantine::replace(&arguments, session).await,
         Command::Class(arguments) => class::run(arguments, session).await,
         Command::Edit(_) => Ok(()),
     }

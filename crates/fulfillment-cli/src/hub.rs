@@ -38,6 +38,9 @@ enum Command {
     /// Show a hub.
     #[command(after_help = "Examples:\n  groundplane hub describe hub1")]
     Describe(Describe),
+    /// Say what is wrong with hubs, and what to do about it. Exits with 1 if anything is.
+    #[command(after_help = "Examples:\n  groundplane hub doctor\n  groundplane hub doctor hub1")]
+    Doctor(Doctor),
     #[command(after_help = "Examples:\n  groundplane hub edit hub1")]
     Edit(edit::Arguments),
     /// Delete hubs. A hub stays while hosts or clusters are on it.
@@ -70,6 +73,10 @@ struct Add {
     /// IP address of the hub, for DNS records of clusters.
     #[arg(long, value_name = "ADDRESS")]
     ip: Option<String>,
+
+    /// DNS zone that the names of its clusters are in.
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<String>,
 
     /// Name for people, a DNS label.
     #[arg(long, value_name = "NAME")]
@@ -107,6 +114,13 @@ struct Describe {
 }
 
 #[derive(clap::Args, Debug)]
+struct Doctor {
+    /// Names or identifiers. Defaults to all.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+#[derive(clap::Args, Debug)]
 struct Delete {
     /// Names or identifiers.
     #[arg(value_name = "NAME", required = true)]
@@ -138,7 +152,59 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Command::Delete(delete) => {
             input::delete(&HUBS, &delete.names, delete.message.as_deref(), session).await
         }
+        Command::Doctor(doctor) => self::doctor(&doctor, session).await,
         Command::Edit(_) => Ok(()),
+    }
+}
+
+/// What to do about a hub, by the reason of its condition.
+fn advice(reason: &str) -> &'static str {
+    match reason {
+        "HubUnreachable" => {
+            "check that the server reaches its address, and that its API runs; nothing has to be repeated"
+        }
+        "HubRefuses" => {
+            "check that Metal3, the assisted installer and HyperShift are installed there, and that the user of the kubeconfig may \
+             read and write their objects, Secrets and Roles in its namespace"
+        }
+        "HubIncomplete" => "set what is missing with \"groundplane hub edit\"",
+        "Connecting" | "Preparing" => "wait a moment; if it stays so, see the log of the server",
+        _ => "see \"groundplane controllers\" for whether the hub-controller runs",
+    }
+}
+
+async fn doctor(doctor: &Doctor, session: &mut Session) -> Result<(), Failure> {
+    let mut hubs = Vec::new();
+    for name in &doctor.names {
+        hubs.push(find::one(&HUBS, name, session).await?);
+    }
+    if doctor.names.is_empty() {
+        let list = session.client().await?.value(&cli::Ask::get(format!("{}/hubs", crate::API))).await?;
+        hubs = list["items"].as_array().cloned().unwrap_or_default();
+    }
+    if hubs.is_empty() {
+        return Err(Failure::other("there is no hub").hint("\"groundplane hub add\" adds one"));
+    }
+    let mut sick = 0;
+    for hub in &hubs {
+        let conditions = hub["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let find = |kind: &str| conditions.iter().find(|it| it["type"] == kind).cloned().unwrap_or_default();
+        let (ready, reachable) = (find("Ready"), find("Reachable"));
+        if ready["status"] == "True" {
+            output::line(&format!("{}: ready", HUBS.named(hub)), session)?;
+            continue;
+        }
+        sick += 1;
+        let (reason, message) = (text(&ready, "/reason"), text(&ready, "/message"));
+        let since = text(&reachable, "/lastTransitionTime");
+        let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
+        let reason = if reason.is_empty() { "Unknown" } else { reason };
+        output::line(&format!("{}: {reason}{since}: {message}", HUBS.named(hub)), session)?;
+        output::line(&format!("  {}", advice(reason)), session)?;
+    }
+    match sick {
+        0 => Ok(()),
+        sick => Err(Failure::other(format!("{sick} of {} hubs can't be used", hubs.len()))),
     }
 }
 
@@ -153,6 +219,7 @@ async fn add(add: Add, session: &mut Session) -> Result<(), Failure> {
         ("pullSecret", pull_secret.map(Value::from)),
         ("sshPublicKey", key.map(Value::from)),
         ("ip", add.ip.map(Value::from)),
+        ("zone", add.zone.map(Value::from)),
     ]);
     if let Some(name) = add.name {
         hub["displayName"] = name.into();
@@ -174,6 +241,7 @@ async fn describe(describe: &Describe, session: &mut Session) -> Result<(), Fail
         ("Pull secret", table::sealed(&hub, "/spec/pullSecretRef")),
         ("SSH public key", owned("/spec/sshPublicKey")),
         ("IP", owned("/spec/ip")),
+        ("DNS zone", owned("/spec/zone")),
         ("State", table::word(&hub, "/status/state", "HUB_STATE_")),
         ("Created", owned("/metadata/creationTimestamp")),
     ];

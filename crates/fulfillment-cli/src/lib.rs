@@ -1,5 +1,7 @@
-//! The commands `groundplane host` and `groundplane hub`, as clients of the public API.
+//! The commands `groundplane cluster`, `host`, `hub` and `dns`, as clients of the public API.
 
+mod cluster;
+mod dns;
 mod edit;
 mod find;
 mod host;
@@ -9,7 +11,7 @@ mod module;
 mod output;
 mod table;
 
-pub use module::{Hosts, Hubs};
+pub use module::{Clusters, Hosts, Hubs, Zones};
 
 /// API path of fulfillment.
 const API: &str = "/apis/fulfillment.groundplane.dev/v1alpha1";

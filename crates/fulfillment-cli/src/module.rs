@@ -3,12 +3,16 @@
 use clap::{ArgMatches, Args as _, FromArgMatches as _};
 use cli::{CommandModule, Console, Global};
 
-use crate::{edit, host, hub};
+use crate::{cluster, dns, edit, host, hub};
 
 /// `groundplane host`.
 pub struct Hosts;
 /// `groundplane hub`.
 pub struct Hubs;
+/// `groundplane cluster`.
+pub struct Clusters;
+/// `groundplane dns`.
+pub struct Zones;
 
 macro_rules! command {
     ($module:ident, $commands:ident, $name:literal) => {
@@ -34,3 +38,5 @@ macro_rules! command {
 
 command!(Hosts, host, "host");
 command!(Hubs, hub, "hub");
+command!(Clusters, cluster, "cluster");
+command!(Zones, dns, "dns");

@@ -46,6 +46,55 @@ pub const HOSTS: Shown = Shown {
     ],
 };
 
+/// Clusters of a project.
+pub const CLUSTERS: Shown = Shown {
+    plural: "clusters",
+    singular: "cluster",
+    noun: "cluster",
+    nouns: "clusters",
+    columns: &[
+        ("NAME", name, false),
+        ("TEMPLATE", |cluster| or_dash(text(cluster, "/spec/template")), false),
+        ("STATE", |cluster| word(cluster, "/status/state", "CLUSTER_STATE_"), false),
+        ("PHASE", |cluster| or_dash(text(cluster, "/status/phase")), false),
+        ("HOSTS", hosts_of, false),
+        ("RELEASE", |cluster| or_dash(text(cluster, "/status/release")), false),
+        ("API", |cluster| or_dash(text(cluster, "/status/apiUrl")), true),
+        ("ID", identifier, true),
+    ],
+};
+
+/// DNS zones.
+pub const ZONES: Shown = Shown {
+    plural: "dnszones",
+    singular: "dnszone",
+    noun: "DNS zone",
+    nouns: "DNS zones",
+    columns: &[
+        ("NAME", name, false),
+        ("DOMAIN", |zone| or_dash(text(zone, "/spec/domain")), false),
+        ("SERVER", |zone| or_dash(text(zone, "/spec/server")), false),
+        ("READY", ready_of, false),
+        ("CHECKED", |zone| or_dash(text(zone, "/status/checked")), true),
+    ],
+};
+
+/// Hosts of a cluster that are installed, of those that are wanted.
+fn hosts_of(cluster: &Value) -> String {
+    let sum = |sets: &Value, field: &str| -> i64 {
+        let sets = sets.as_object().into_iter().flatten();
+        sets.filter_map(|(_, set)| set[field].as_i64()).sum()
+    };
+    let wanted = sum(&cluster["spec"]["nodeSets"], "size");
+    format!("{}/{wanted}", sum(&cluster["status"]["nodeSets"], "installed"))
+}
+
+fn ready_of(object: &Value) -> String {
+    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    let ready = conditions.into_iter().find(|it| it["type"] == "Ready");
+    or_dash(ready.and_then(|it| it["status"].as_str()).unwrap_or_default())
+}
+
 /// Host classes.
 pub const CLASSES: Shown = Shown {
     plural: "hostclasses",

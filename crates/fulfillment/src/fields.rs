@@ -105,7 +105,7 @@ pub const METADATA: &[Field] = &[
         4,
         Computed,
         Public,
-        "the author of the first revision, from the history of the object",
+        "who created the object: the server sets it, and nobody can change it",
     ),
     field(
         "metadata.tenants",

@@ -4,10 +4,12 @@ pub mod bmc_login;
 pub mod cluster;
 pub mod cluster_placement;
 pub mod cluster_template;
+pub mod dns_zone;
 pub mod hardware;
 pub mod host;
 pub mod host_claim;
 pub mod host_class;
+pub mod host_operation;
 pub mod hub;
 
 use krm::kind::{Kind, Resource};
@@ -16,18 +18,22 @@ pub use bmc_login::BmcLogin;
 pub use cluster::Cluster;
 pub use cluster_placement::ClusterPlacement;
 pub use cluster_template::ClusterTemplate;
+pub use dns_zone::DnsZone;
 pub use host::Host;
 pub use host_claim::HostClaim;
 pub use host_class::HostClass;
+pub use host_operation::HostOperation;
 pub use hub::Hub;
 
 /// All of them.
 pub fn all() -> Vec<Kind> {
     vec![
         HostClass::kind(),
+        DnsZone::kind(),
         Hub::kind(),
         Host::kind(),
         HostClaim::kind(),
+        HostOperation::kind(),
         BmcLogin::kind(),
         ClusterTemplate::kind(),
         Cluster::kind(),

@@ -7,7 +7,12 @@ use krm::kind::{Kind, SEALED_NAMESPACE};
 use reconcile::module::ReferencePage;
 use reconcile::reconciler::Reconciler;
 
-use crate::controllers::{ClaimController, HostController};
+use crate::bmcs::NetworkDrivers;
+use crate::controllers::{
+    ClaimController, ClusterController, HostController, HubController, OperationController,
+    PlacementController, PowerController, ProvisioningController, ZoneController,
+};
+use crate::hubs::Hubs;
 
 /// Hosts, hubs and clusters.
 pub struct Module;
@@ -22,7 +27,18 @@ impl reconcile::module::Module for Module {
     }
 
     fn controllers(&self) -> Vec<Arc<dyn Reconciler>> {
-        vec![Arc::new(HostController), Arc::new(ClaimController)]
+        let (drivers, hubs) = (Arc::new(NetworkDrivers), Arc::new(Hubs::default()));
+        vec![
+            Arc::new(HostController),
+            Arc::new(ClaimController),
+            Arc::new(PowerController::new(drivers.clone())),
+            Arc::new(OperationController::new(drivers)),
+            Arc::new(ClusterController),
+            Arc::new(HubController::new(hubs.clone())),
+            Arc::new(PlacementController::new(hubs.clone())),
+            Arc::new(ProvisioningController::new(hubs)),
+            Arc::new(ZoneController::default()),
+        ]
     }
 
     fn first_objects(&self) -> Vec<Object> {

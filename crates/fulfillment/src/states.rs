@@ -81,6 +81,69 @@ state! {
     Failed = "CLUSTER_STATE_FAILED" "FAILED",
 }
 
+/// What is being done for a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum ClusterPhase {
+    /// A place for its control plane is looked for.
+    Placing,
+    /// Hosts are chosen and claimed.
+    Claiming,
+    /// Its control plane is installed.
+    Installing,
+    /// Its hosts boot and are installed.
+    Provisioning,
+    /// Its names are made to resolve.
+    Resolving,
+    /// Hosts join, leave or are replaced.
+    Resizing,
+    /// Its release is changed.
+    Upgrading,
+    /// It can be used, and nothing is being done.
+    Ready,
+    /// It is being removed.
+    Deleting,
+}
+
+impl ClusterPhase {
+    /// All phases, in the order in which a cluster goes through them.
+    pub const ALL: [ClusterPhase; 9] = [
+        ClusterPhase::Placing,
+        ClusterPhase::Claiming,
+        ClusterPhase::Installing,
+        ClusterPhase::Provisioning,
+        ClusterPhase::Resolving,
+        ClusterPhase::Resizing,
+        ClusterPhase::Upgrading,
+        ClusterPhase::Ready,
+        ClusterPhase::Deleting,
+    ];
+}
+
+/// How far a host is on its way into a cluster or out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum HostPhase {
+    /// Its provisioner does not know it yet.
+    Waiting,
+    /// Its provisioner gets to know it.
+    Registering,
+    /// It boots.
+    Booting,
+    /// It is being installed.
+    Installing,
+    /// It is part of its cluster.
+    Installed,
+    /// It could not be installed.
+    Failed,
+    /// It leaves its cluster.
+    Leaving,
+    /// It is being cleaned.
+    Cleaning,
+    /// It could not be cleaned.
+    CleaningFailed,
+    /// It is clean, and its provisioner forgets it.
+    Cleaned,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::kinds::cluster_template::{ClusterTemplate, ParameterDefinition, Typed
 /// defaults of parameters.
 pub fn complete(spec: &mut ClusterSpec, template: &ClusterTemplate) {
     for (name, of_template) in &template.node_sets {
-        let absent = || ClusterNodeSet { host_class: None, size: of_template.size };
+        let absent = || ClusterNodeSet { size: of_template.size, ..ClusterNodeSet::default() };
         let set = spec.node_sets.entry(name.clone()).or_insert_with(absent);
         if set.host_class.as_ref().is_none_or(String::is_empty) {
             set.host_class = Some(of_template.host_class.clone());
@@ -46,6 +46,14 @@ pub fn faults(
             let why = format!("must be {}, the host class of the template", of_template.host_class);
             faults.push(FieldError::invalid_text(&path.field("hostClass"), class, why));
         }
+    }
+    let was = before.and_then(|before| before.release.as_deref());
+    let release = spec.release.as_deref().filter(|release| Some(*release) != was);
+    if let Some(release) = release.filter(|release| template.release(Some(release)).is_none()) {
+        let offered: BTreeMap<&str, ()> =
+            template.releases.iter().map(|release| (release.name.as_str(), ())).collect();
+        let why = format!("the template has no such release; it has {}", listed(&offered));
+        faults.push(FieldError::invalid_text(&at.field("release"), release, why));
     }
     if before.is_none() {
         faults.extend(parameter_faults(&spec.template_parameters, template));

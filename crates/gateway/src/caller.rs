@@ -14,6 +14,7 @@ use apiserver::read::all_planes;
 use apiserver::request::query::WriteOptions;
 use apiserver::route::RouteRequest;
 use apiserver::secrets::tokens::Tokens;
+use apiserver::write::fence::HeldLease;
 use http::HeaderMap;
 use krm::kind::Kind;
 use krm::status::Status;
@@ -24,6 +25,8 @@ use crate::failure::Failure;
 
 /// The group of the identities of Sources. Their updates are applied: they keep to the fields that they own.
 pub const SOURCES: &str = "fulfillment.groundplane.dev:sources";
+/// The group of the service accounts that `groundplane source add` makes: they are identities of Sources too.
+const SOURCE_ACCOUNTS: &str = "system:serviceaccounts:groundplane-sources";
 /// The key of gRPC metadata, and the header, with which a Source takes over fields that others own.
 const FORCE: &str = "x-force";
 /// The header with which nothing is stored.
@@ -43,13 +46,19 @@ pub struct Caller {
     message: Option<String>,
     is_forced: bool,
     is_rehearsal: bool,
+    /// The lease without which nothing must be written.
+    held: Option<Arc<HeldLease>>,
 }
 
 impl Caller {
-    /// Who makes a request.
-    pub fn of(request: &RouteRequest) -> Caller {
+    /// Who makes a request. A lease that it names must be one that they may know of.
+    pub fn of(request: &RouteRequest) -> Result<Caller, Status> {
         let headers = &request.head.headers;
-        Caller {
+        let held = HeldLease::read(headers)?;
+        if let Some(held) = &held {
+            held.may_be_named(&request.api, &Plane::root(), &request.who)?;
+        }
+        Ok(Caller {
             api: request.api.clone(),
             who: request.who.clone(),
             really: request.really.clone(),
@@ -57,12 +66,13 @@ impl Caller {
             message: text(headers, MESSAGE).map(str::to_owned),
             is_forced: is_true(headers, FORCE),
             is_rehearsal: is_true(headers, DRY_RUN),
-        }
+            held: held.map(Arc::new),
+        })
     }
 
     /// Whether it is the identity of a Source.
     pub fn is_source(&self) -> bool {
-        self.who.is_in(SOURCES)
+        self.who.is_in(SOURCES) || self.who.is_in(SOURCE_ACCOUNTS)
     }
 
     /// The state of everything now.
@@ -103,10 +113,11 @@ impl Caller {
             redacts: false,
             tokens: Tokens::default(),
             fence: None,
-            held: None,
+            held: self.held.clone(),
             all_planes: false,
             depth: 0,
             asker: None,
+            budget: Default::default(),
             conversions: None,
         }
     }

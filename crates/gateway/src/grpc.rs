@@ -124,7 +124,7 @@ impl Route for Grpc {
             let Some((service, method)) = method(request.head.uri.path()) else {
                 return Err(Status::failure(501, "NotImplemented", "unknown method"));
             };
-            let call = Call { caller: Caller::of(&request), service, method: method.clone() };
+            let call = Call { caller: Caller::of(&request)?, service, method: method.clone() };
             let codec = MessageCodec::new(method.input());
             let mut grpc = tonic::server::Grpc::new(codec)
                 .accept_compressed(CompressionEncoding::Gzip)

@@ -135,7 +135,7 @@ async fn respond(request: RouteRequest) -> Result<Answer, Failure> {
     if request.who.is_anonymous() && !place.is_public() {
         return Err(Failure::new(Code::Unauthenticated, "valid credentials are required"));
     }
-    let caller = Caller::of(&request);
+    let caller = Caller::of(&request)?;
     let method = request.head.method.clone();
     let query = Query::parse(request.head.uri.query().unwrap_or_default())?;
     let body = match method {

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use crate::collection::{Collection, Face};
 
-pub use metadata::{CREATOR, SHARED, check_name};
+pub use metadata::{SHARED, check_name};
 pub use names::Names;
 
 /// How one face shows the objects of one collection.

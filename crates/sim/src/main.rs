@@ -30,6 +30,16 @@ enum What {
   curl -k -X DELETE https://127.0.0.1:8443/sim/faults")]
     Redfish(Redfish),
 
+    /// Start a BCM head node with simulated LiteNodes.
+    #[command(after_help = "Examples:
+  # A hundred LiteNodes; the client certificate and the CA are written into the folder keys
+  cargo run -p sim -- bcm --nodes 100 --keys keys
+
+  # Change a node; whoever has a session hears of it
+  curl --cacert keys/ca.crt --cert keys/tls.crt --key keys/tls.key --connect-to ::127.0.0.1:8081 \\
+    https://master.cm.cluster:8081/sim/devices -d '{\"hostname\": \"node001\", \"notes\": \"# Mine\"}'")]
+    Bcm(Bcm),
+
     /// Start a BMC that speaks IPMI 2.0 over RMCP+.
     #[command(after_help = "Examples:
   # On a port that needs no privileges
@@ -38,6 +48,31 @@ enum What {
   # Ask it with ipmitool
   ipmitool -I lanplus -C 17 -H 127.0.0.1 -p 6230 -U admin -P password chassis power status")]
     Ipmi(Ipmi),
+
+    /// Play Metal3, the assisted installer and HyperShift on a Kubernetes API that serves their kinds.
+    #[command(after_help = "Examples:
+  # On a second groundplane server with the kinds of docs/examples/hub-kinds.yaml
+  cargo run -p sim -- hub --hub-kubeconfig hub.kubeconfig --hub-namespace fulfillment
+
+  # A host that never boots
+  cargo run -p sim -- hub --hub-kubeconfig hub.kubeconfig --hub-namespace fulfillment --fault never-boots=node003")]
+    Hub(Hub),
+}
+
+#[derive(Args)]
+struct Hub {
+    /// Kubeconfig of the Kubernetes API.
+    #[arg(long)]
+    hub_kubeconfig: std::path::PathBuf,
+    /// Namespace of the objects.
+    #[arg(long)]
+    hub_namespace: String,
+    /// How long each step takes, in milliseconds.
+    #[arg(long, default_value_t = 1000)]
+    step_ms: u64,
+    /// Start with a fault: never-boots=NAME, fails-cleaning=NAME, no-control-planes, stuck-finalizers. Repeatable.
+    #[arg(long = "fault")]
+    faults: Vec<sim::hub::Fault>,
 }
 
 /// Who logs in, and where.
@@ -88,6 +123,22 @@ struct Redfish {
 }
 
 #[derive(Args)]
+struct Bcm {
+    /// Address and port to listen on.
+    #[arg(long, default_value = "127.0.0.1:8081")]
+    listen: SocketAddr,
+    /// Number of LiteNodes.
+    #[arg(long, default_value_t = 10)]
+    nodes: usize,
+    /// Version that it tells.
+    #[arg(long, default_value = "10.25.03")]
+    version: String,
+    /// Folder into which ca.crt, tls.crt and tls.key are written.
+    #[arg(long, default_value = "bcm-keys")]
+    keys: std::path::PathBuf,
+}
+
+#[derive(Args)]
 struct Ipmi {
     #[command(flatten)]
     login: Login,
@@ -107,7 +158,9 @@ fn fault(name: &str) -> Result<sim::redfish::Fault, String> {
 async fn main() -> std::io::Result<()> {
     match Cli::parse().what {
         What::Redfish(redfish) => serve_redfish(redfish).await,
+        What::Bcm(bcm) => serve_bcm(bcm).await,
         What::Ipmi(ipmi) => serve_ipmi(ipmi).await,
+        What::Hub(hub) => play_hub(hub).await,
     }
 }
 
@@ -132,6 +185,20 @@ async fn serve_redfish(given: Redfish) -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
+async fn serve_bcm(given: Bcm) -> std::io::Result<()> {
+    let options = sim::bcm::Options { listen: given.listen, nodes: given.nodes, version: given.version };
+    let simulator = sim::bcm::Simulator::start(options).await?;
+    std::fs::create_dir_all(&given.keys)?;
+    let keys = simulator.keys();
+    for (name, content) in
+        [("ca.crt", &keys.authority), ("tls.crt", &keys.certificate), ("tls.key", &keys.key)]
+    {
+        std::fs::write(given.keys.join(name), content)?;
+    }
+    say(&format!("{} LiteNodes at {}, keys in {}", given.nodes, simulator.url(), given.keys.display()));
+    tokio::signal::ctrl_c().await
+}
+
 async fn serve_ipmi(given: Ipmi) -> std::io::Result<()> {
     let started = sim::ipmi::Simulator::start(sim::ipmi::Options {
         listen: given.listen,
@@ -142,6 +209,21 @@ async fn serve_ipmi(given: Ipmi) -> std::io::Result<()> {
     });
     let simulator = started.await?;
     say(&format!("a BMC at ipmi://{}", simulator.address()));
+    tokio::signal::ctrl_c().await
+}
+
+async fn play_hub(given: Hub) -> std::io::Result<()> {
+    let overrides =
+        client::Overrides { kubeconfig: Some(given.hub_kubeconfig), ..client::Overrides::default() };
+    let access = client::Access::load(&overrides).await.map_err(std::io::Error::other)?;
+    let client = client::Client::called(access, "sim-hub").map_err(std::io::Error::other)?;
+    let options = sim::hub::Options {
+        namespace: given.hub_namespace,
+        step: Duration::from_millis(given.step_ms),
+        faults: given.faults.into_iter().collect(),
+    };
+    let _simulator = sim::hub::Simulator::start(&client, &options);
+    say(&format!("playing a hub in namespace {} of {}", options.namespace, client.address()));
     tokio::signal::ctrl_c().await
 }
 
@@ -159,7 +241,9 @@ mod tests {
         for line in [
             "sim redfish --systems 100",
             "sim redfish --fault power-lies --awkward",
+            "sim bcm --nodes 100 --keys keys",
             "sim ipmi --listen 127.0.0.1:6230",
+            "sim hub --hub-kubeconfig k --hub-namespace n --fault never-boots=a --fault stuck-finalizers",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }

@@ -143,6 +143,7 @@ fn processor(id: String, part: &Resource) -> Processor {
     Processor {
         socket: part.text("Socket").unwrap_or(id),
         model: part.text("Model"),
+        instruction_set: part.text("InstructionSet"),
         cores: count("TotalCores"),
         threads: count("TotalThreads"),
     }

@@ -102,7 +102,7 @@ pub async fn release(arguments: &Release, session: &mut Session) -> Result<(), F
     }
     let free = json!({
         "metadata": {"resourceVersion": found["metadata"]["resourceVersion"]},
-        "spec": {"holder": null, "delegate": null, "outsideDriver": null, "reason": null},
+        "spec": {"holder": null, "delegate": null, "outsideDriver": null, "nodeSet": null, "reason": null},
     });
     let ask = Ask::new(Method::PATCH, path(&name))
         .query("fieldManager", "groundplane")
@@ -117,7 +117,7 @@ fn path(name: &str) -> String {
 }
 
 /// The name under which the server knows whoever runs the command.
-async fn user(session: &mut Session) -> Result<String, Failure> {
+pub async fn user(session: &mut Session) -> Result<String, Failure> {
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
     let ask = Ask::new(Method::POST, "/apis/authentication.k8s.io/v1/selfsubjectreviews").json(&review);
     let told = session.client().await?.value(&ask).await?;

@@ -24,7 +24,7 @@ impl Reconciler for ClaimController {
     }
 
     fn description(&self) -> &'static str {
-        "Releases hosts whose holder is gone, and ends delegations to tasks that are gone."
+        "Releases hosts whose holder is gone, has those of deleted clusters cleaned first, and ends delegations to tasks that are gone."
     }
 
     fn scope(&self) -> Scope {
@@ -42,8 +42,14 @@ impl Reconciler for ClaimController {
             |claimant: &Option<Claimant>| claimant.as_ref().is_some_and(|who| !exists(who, context));
         let mut new = Object::clone(object);
         let Some(spec) = new.0.get_mut("spec").and_then(Value::as_object_mut) else { return plan };
-        if is_gone(&claim.spec.holder) {
-            ["holder", "delegate", "outsideDriver", "reason"]
+        let is_cluster = claim.spec.holder.as_ref().is_some_and(Claimant::is_cluster);
+        if is_gone(&claim.spec.holder) && is_cluster {
+            // Whatever was on it has to be cleaned first.
+            spec.insert("holder".to_owned(), serde_json::json!(Claimant::cleaner()));
+            spec.insert("reason".to_owned(), "its cluster is gone".into());
+            ["delegate", "nodeSet"].iter().for_each(|field| drop(spec.remove(*field)));
+        } else if is_gone(&claim.spec.holder) {
+            ["holder", "delegate", "outsideDriver", "nodeSet", "reason"]
                 .iter()
                 .for_each(|field| drop(spec.remove(*field)));
         } else if is_gone(&claim.spec.delegate) {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::matching::{self, Match};
 use super::placement;
-use crate::kinds::host::{ClaimSummary, MatchedNode};
-use crate::kinds::{Host, HostClaim};
+use crate::kinds::host::{ClaimSummary, INVENTORY_LABEL, MatchedNode};
+use crate::kinds::{Cluster, Host, HostClaim};
 
 /// Reconciles hosts.
 pub struct HostController;
@@ -45,7 +45,10 @@ impl Reconciler for HostController {
             resolution.tell(&mut new, &now);
         }
         let world = context.root();
-        let found = matching::find(&host, &world);
+        let found = match host.metadata.labels.get(INVENTORY_LABEL).map(String::as_str) {
+            Some("off") => Match::Nothing("Its source does not join hosts to the inventory".to_owned()),
+            _ => matching::find(&host, &world),
+        };
         found.finding().tell(&mut new, &now);
         let (node, placement) = match &found {
             Match::Found(node, found_by) => {
@@ -56,13 +59,30 @@ impl Reconciler for HostController {
         };
         let claim = world.get(&HostClaim::address("", object.name()));
         let claim = claim.and_then(|claim| HostClaim::deserialize(&Value::Object(claim.0.clone())).ok());
+        let cluster = claim.as_ref().and_then(|claim| cluster_of(claim, context));
         let claim = claim.and_then(|claim| summary(&claim)).map_or(Value::Null, |summary| json!(summary));
+        let held = claim.is_object();
+        if held || object.at("status.claim").is_some() {
+            // A host that nobody has claimed here keeps what others say of it.
+            let (project, id) = cluster.unzip();
+            set(&mut new, "cluster", id.map_or(Value::Null, Value::from));
+            set(&mut new, "project", project.map_or(Value::Null, Value::from));
+        }
         set(&mut new, "node", node);
         set(&mut new, "placement", placement);
         set(&mut new, "claim", claim);
         plan.change(&target.plane, object, new);
         plan
     }
+}
+
+/// Project and identifier of the cluster that holds a host.
+fn cluster_of(claim: &HostClaim, context: &Context<'_>) -> Option<(String, String)> {
+    let holder = claim.spec.holder.as_ref().filter(|holder| holder.is_cluster())?;
+    let project = holder.project.clone()?;
+    let cluster = context.look(&project).get(&Cluster::address("", &holder.name))?;
+    let id = cluster.get("id").and_then(Value::as_str).unwrap_or(cluster.uid()).to_owned();
+    Some((project, id))
 }
 
 fn summary(claim: &HostClaim) -> Option<ClaimSummary> {
@@ -75,7 +95,7 @@ fn summary(claim: &HostClaim) -> Option<ClaimSummary> {
 }
 
 /// Sets a field of the status, or removes it.
-fn set(object: &mut Object, field: &str, value: Value) {
+pub(super) fn set(object: &mut Object, field: &str, value: Value) {
     let status = object.0.entry("status").or_insert_with(|| json!({}));
     let Some(status) = status.as_object_mut() else { return };
     match value {

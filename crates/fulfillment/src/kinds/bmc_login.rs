@@ -1,5 +1,8 @@
 //! BMCLogin: the logins at a BMC that failed lately, shared by all processes.
 
+use std::time::Duration;
+
+use bmc::ledger::{ATTEMPT_LIMIT, Denied, Ending, LIMIT, WINDOW};
 use krm::field::{FieldError, Path};
 use krm::kind::{Change, Declaration, History, Metadata, Planes, Refusal, Resource, Verdict, View, allow};
 use krm::time::Moment;
@@ -7,11 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::identity;
-
-/// Logins that may fail at one BMC within [`WINDOW_SECONDS`]. BMCs lock an account after three to five.
-pub const MOST_FAILED: usize = 2;
-/// How long a failed login counts, in seconds.
-pub const WINDOW_SECONDS: i64 = 600;
 
 /// The logins at a BMC that failed within the last ten minutes or have not ended yet. Who is about to log in adds an attempt
 /// first and takes it away when the login succeeds. While there are two, nobody tries again, in whatever process: so no account
@@ -27,11 +25,11 @@ pub struct BmcLogin {
 /// Logins at a BMC.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BmcLoginSpec {
-    /// Address of the BMC, as `host` or `host:port`. Immutable.
+    /// Address of the BMC, as `host`, or as `host:port` if the port is not the usual one. Immutable.
     #[schemars(length(min = 1, max = 253))]
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self == oldSelf", "message": "address is immutable"}]))]
     pub address: String,
-    /// Attempts that failed or have not ended, from the oldest to the newest. At most two within ten minutes.
+    /// Attempts that failed or have not ended. At most two within ten minutes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), extend("x-kubernetes-list-type" = "atomic"))]
     pub attempts: Vec<LoginAttempt>,
@@ -40,10 +38,17 @@ pub struct BmcLoginSpec {
 /// An attempt to log in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoginAttempt {
+    /// Identifier of the attempt: 16 hexadecimal digits.
+    #[schemars(regex(pattern = "^[0-9a-f]{16}$"))]
+    pub id: String,
     /// When it began, in RFC 3339 format.
     #[schemars(extend("format" = "date-time"))]
     pub time: String,
-    /// Who tried: the process or controller.
+    /// When it failed, in RFC 3339 format. Not set while it goes on, or if the process that made it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub failed: Option<String>,
+    /// Who tried: the controller.
     #[schemars(length(min = 1, max = 253))]
     pub by: String,
 }
@@ -77,28 +82,63 @@ impl BmcLogin {
 
     /// Adds an attempt. If too many failed lately, says until when to wait instead. The record has to be written before the
     /// login is tried: if somebody else was first, the write is refused, and this is decided again.
-    pub fn begin(&mut self, by: &str, now: Moment) -> Result<(), Moment> {
-        self.spec.attempts.retain(|attempt| attempt.moment().seconds + WINDOW_SECONDS > now.seconds);
-        if let Some(first) = self.spec.attempts.len().checked_sub(MOST_FAILED) {
-            let until = self.spec.attempts[first].moment().seconds + WINDOW_SECONDS;
-            return Err(Moment::of_seconds(until));
+    pub fn reserve(&mut self, id: u64, by: &str, now: Duration) -> Result<(), Denied> {
+        let attempts = &mut self.spec.attempts;
+        attempts.retain(|attempt| attempt.counts_until() > now);
+        if attempts.len() < LIMIT {
+            attempts.push(LoginAttempt {
+                id: hex(id),
+                time: moment(now).to_string(),
+                failed: None,
+                by: by.to_owned(),
+            });
+            return Ok(());
         }
-        self.spec.attempts.push(LoginAttempt { time: now.to_string(), by: by.to_owned() });
-        Ok(())
+        let mut ends: Vec<Duration> = attempts.iter().map(LoginAttempt::counts_until).collect();
+        ends.sort_unstable();
+        let retry_at = ends.get(attempts.len() - LIMIT).copied().unwrap_or(now);
+        Err(Denied { retry_at, is_pending: attempts.iter().any(|attempt| attempt.failed.is_none()) })
     }
 
-    /// Takes away the last attempt of somebody whose login succeeded.
-    pub fn succeeded(&mut self, by: &str) {
-        if let Some(last) = self.spec.attempts.iter().rposition(|attempt| attempt.by == by) {
-            self.spec.attempts.remove(last);
+    /// Records how an attempt ended. One that is no longer there took too long; it is recorded again if it failed.
+    pub fn settle(&mut self, id: u64, by: &str, ending: Ending, now: Duration) {
+        let (id, at) = (hex(id), moment(now).to_string());
+        let attempts = &mut self.spec.attempts;
+        match ending {
+            Ending::Harmless => attempts.retain(|attempt| attempt.id != id),
+            Ending::Failed => match attempts.iter_mut().find(|attempt| attempt.id == id) {
+                Some(attempt) => attempt.failed = Some(at),
+                None => {
+                    attempts.push(LoginAttempt { id, time: at.clone(), failed: Some(at), by: by.to_owned() })
+                }
+            },
         }
     }
 }
 
 impl LoginAttempt {
-    fn moment(&self) -> Moment {
-        Moment::parse(&self.time).unwrap_or_default()
+    /// The BMC saw the attempt at some time before its end.
+    fn counts_until(&self) -> Duration {
+        match &self.failed {
+            Some(failed) => duration(failed) + WINDOW,
+            None => duration(&self.time) + ATTEMPT_LIMIT + WINDOW,
+        }
     }
+}
+
+fn hex(id: u64) -> String {
+    format!("{id:016x}")
+}
+
+/// Rounded up, so that nothing expires early.
+fn moment(now: Duration) -> Moment {
+    let seconds = now.as_secs() + u64::from(now.subsec_nanos() > 0);
+    Moment::of_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+fn duration(text: &str) -> Duration {
+    let seconds = Moment::parse(text).unwrap_or_default().seconds;
+    Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
 }
 
 fn is_named_after_its_address(change: &Change<BmcLogin>) -> Vec<FieldError> {
@@ -117,21 +157,21 @@ fn is_named_after_its_address(change: &Change<BmcLogin>) -> Vec<FieldError> {
 /// No more attempts in ten minutes than BMCs put up with.
 fn leaves_the_account_unlocked(change: &Change<BmcLogin>, _: &mut View<'_>) -> Verdict {
     let Some(login) = change.after() else { return allow() };
-    let times: Vec<i64> = login.spec.attempts.iter().map(|attempt| attempt.moment().seconds).collect();
-    let most = times.windows(MOST_FAILED + 1).find(|window| window[MOST_FAILED] - window[0] < WINDOW_SECONDS);
-    if !times.is_sorted() {
-        return Err(Refusal::Conflict("the attempts are not in the order of their times".to_owned()));
-    }
-    match most {
-        None => allow(),
-        Some(window) => {
-            let until = Moment::of_seconds(window[0] + WINDOW_SECONDS);
-            Err(Refusal::Conflict(format!(
-                "{MOST_FAILED} logins at {} failed lately, and another could lock the account; try again at {until}",
-                login.spec.address
-            )))
+    let known = change.before().map(|before| before.spec.attempts.as_slice()).unwrap_or_default();
+    let is_new = |attempt: &&LoginAttempt| known.iter().all(|known| known.id != attempt.id);
+    for new in login.spec.attempts.iter().filter(is_new) {
+        let others = || login.spec.attempts.iter().filter(|other| other.id != new.id);
+        let counts = others().filter(|other| other.counts_until() > duration(&new.time)).count();
+        if counts >= LIMIT && new.failed.is_none() {
+            let until = others().map(LoginAttempt::counts_until).min().unwrap_or_default();
+            return Err(Refusal::Conflict(format!(
+                "{LIMIT} logins at {} failed lately, and another could lock the account; try again at {}",
+                login.spec.address,
+                moment(until)
+            )));
         }
     }
+    allow()
 }
 
 #[cfg(test)]
@@ -140,14 +180,16 @@ mod tests {
 
     #[test]
     fn after_two_failures_nobody_logs_in_until_the_first_is_ten_minutes_old() {
-        let mut login = BmcLogin::at("192.0.2.21:443");
-        let at = Moment::of_seconds;
-        assert_eq!(login.begin("a", at(1000)), Ok(()));
-        login.succeeded("a");
-        assert_eq!(login.begin("a", at(1001)), Ok(()));
-        assert_eq!(login.begin("b", at(1100)), Ok(()));
-        assert_eq!(login.begin("c", at(1200)), Err(at(1601)));
-        assert_eq!(login.begin("c", at(1601)), Ok(()), "the first counts no longer");
-        assert_eq!(login.spec.attempts.len(), 2);
+        let mut login = BmcLogin::at("192.0.2.21");
+        let at = Duration::from_secs;
+        assert_eq!(login.reserve(1, "a", at(1000)), Ok(()));
+        login.settle(1, "a", Ending::Harmless, at(1000));
+        assert_eq!(login.reserve(2, "a", at(1001)), Ok(()));
+        login.settle(2, "a", Ending::Failed, at(1002));
+        assert_eq!(login.reserve(3, "b", at(1100)), Ok(()));
+        let denied = login.reserve(4, "c", at(1200)).unwrap_err();
+        assert_eq!(denied, Denied { retry_at: at(1602), is_pending: true });
+        assert_eq!(login.reserve(4, "c", at(1602)), Ok(()), "the first counts no longer");
+        assert_eq!(login.spec.attempts.len(), 2, "the one that never ended counts for eleven minutes");
     }
 }

@@ -10,10 +10,10 @@ use krm::kind::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cluster_template::{ClusterTemplate, TypedValue};
+use super::cluster_template::{ClusterTemplate, SpreadOver, TypedValue};
 use crate::identity::display_name_faults;
 use crate::references::{MOST_FILE, MOST_PASSWORD, SealedReference};
-use crate::states::ClusterState;
+use crate::states::{ClusterPhase, ClusterState};
 use crate::templates;
 
 /// A Kubernetes cluster that a tenant asks for, in its project. It is made from a ClusterTemplate, on hosts of the platform. Where
@@ -60,6 +60,11 @@ pub struct ClusterSpec {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(length(max = 64))]
     pub node_sets: BTreeMap<String, ClusterNodeSet>,
+    /// Name of the release that the cluster runs, one of those of its template. Defaults to the first one. Change it to upgrade the
+    /// cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub release: Option<String>,
 }
 
 /// A node set of a cluster.
@@ -74,6 +79,18 @@ pub struct ClusterNodeSet {
     #[serde(default)]
     #[schemars(range(min = 0, max = 100_000))]
     pub size: i32,
+    /// Labels that the hosts must have, besides those that the template asks for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(length(max = 64))]
+    pub host_selector: BTreeMap<String, String>,
+    /// What the hosts are spread over, the most important first. Defaults to what the template says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 2), extend("x-kubernetes-list-type" = "atomic"))]
+    pub spread: Vec<SpreadOver>,
+    /// Names of hosts that leave first when the node set gets smaller.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100_000), extend("x-kubernetes-list-type" = "atomic"))]
+    pub leave_first: Vec<String>,
 }
 
 /// Observed state of a cluster.
@@ -87,6 +104,21 @@ pub struct ClusterStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Vec<Condition>,
+    /// What is being done, such as `Provisioning` or `Upgrading`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<ClusterPhase>,
+    /// Since when the cluster is in its phase, in RFC 3339 format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub phase_since: Option<String>,
+    /// The one thing that the cluster waits for. Not set while it waits for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
+    pub waiting_for: Option<String>,
+    /// Name of the release that the cluster runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 63))]
+    pub release: Option<String>,
     /// URL of the cluster's API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048))]
@@ -131,6 +163,14 @@ pub struct AssignedNodeSet {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100_000), extend("x-kubernetes-list-type" = "atomic"))]
     pub hosts: Vec<String>,
+    /// Number of hosts that are installed.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100_000))]
+    pub installed: i32,
+    /// How far each host is that is not installed yet, as `HOST: PHASE`, at most 32 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), extend("x-kubernetes-list-type" = "atomic"))]
+    pub progress: Vec<String>,
 }
 
 impl Resource for Cluster {
@@ -142,6 +182,7 @@ impl Resource for Cluster {
     fn declare() -> Declaration<Cluster> {
         let template = Reference::to::<ClusterTemplate>("spec.template").shared();
         Declaration::cluster()
+            .names_creator(crate::CREATOR)
             .planes(Planes::Project)
             .categories(&["fulfillment"])
             .status()
@@ -153,6 +194,7 @@ impl Resource for Cluster {
             .prints("DisplayName", "string", ".displayName")
             .prints("Template", "string", ".spec.template")
             .prints("State", "string", ".status.state")
+            .prints("Phase", "string", ".status.phase")
             .prints("APIURL", "string", ".status.apiUrl")
             .prints("ConsoleURL", "string", ".status.consoleUrl")
             .prints_age()
@@ -165,6 +207,9 @@ impl Resource for Cluster {
             .tells_updated(&[Sentence {
                 when: "has($.nodeSets) && (!has(before.spec.nodeSets) || before.spec.nodeSets != $.nodeSets)",
                 says: "changed the node sets of cluster @",
+            }, Sentence {
+                when: "has($.release) && (!has(before.spec.release) || before.spec.release != $.release)",
+                says: "set the release of cluster @ to {{ $.release }}",
             }])
     }
 }
@@ -210,7 +255,11 @@ fn keeps_what_it_is(change: &Change<Cluster>) -> Vec<FieldError> {
 /// Parameters and node sets are those of the template. What a cluster already has it may keep, whatever became of the template.
 fn is_as_its_template_allows(change: &Change<Cluster>, view: &mut View<'_>) -> Verdict {
     let Some(cluster) = change.after() else { return allow() };
-    if change.before().is_some_and(|before| before.spec.node_sets.keys().eq(cluster.spec.node_sets.keys())) {
+    let is_as_before = |before: &Cluster| {
+        before.spec.node_sets.keys().eq(cluster.spec.node_sets.keys())
+            && before.spec.release == cluster.spec.release
+    };
+    if change.before().is_some_and(is_as_before) {
         return allow();
     }
     let Some(template) = view.root().get::<ClusterTemplate>(&cluster.spec.template) else { return allow() };

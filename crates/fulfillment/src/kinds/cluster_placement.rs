@@ -1,5 +1,8 @@
 //! ClusterPlacement: where a tenant's cluster is hosted, in the root, where tenants don't see it.
 
+use std::collections::BTreeMap;
+
+use krm::condition::Condition;
 use krm::field::{FieldError, Path};
 use krm::kind::{
     Bucket, Change, Declaration, Metadata, Planes, Reference, Refusal, Resource, Verdict, View, allow,
@@ -7,6 +10,7 @@ use krm::kind::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dns_zone::DnsZone;
 use super::hub::Hub;
 
 /// Bucket of the placements with a port on a hub, as `HUB/PORT`.
@@ -22,6 +26,9 @@ pub struct ClusterPlacement {
     pub metadata: Metadata,
     /// Specification of the placement. Set by the cluster controller.
     pub spec: ClusterPlacementSpec,
+    /// Observed state of the cluster on its hub. Set by the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ClusterPlacementStatus>,
 }
 
 /// Specification of a placement.
@@ -45,6 +52,49 @@ pub struct ClusterPlacementSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub port: Option<i32>,
+    /// Name of the DNSZone that the names of the cluster are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub zone: Option<String>,
+    /// Whether the cluster is to be removed from its hub. The placement goes once nothing of the cluster is left there and in DNS;
+    /// until then it keeps alias and port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired: Option<bool>,
+}
+
+/// Observed state of a cluster on its hub.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterPlacementStatus {
+    /// Conditions of the placement. `Available` is `True` while the control plane can be used, `Resolves` while all names of the
+    /// cluster resolve at the authoritative server, `Removed` is `False` while something of a retired cluster is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub conditions: Vec<Condition>,
+    /// Host name of the cluster's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
+    pub api_host: Option<String>,
+    /// Port of the cluster's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub api_port: Option<i32>,
+    /// Host name of the cluster's console.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
+    pub console_host: Option<String>,
+    /// Image of the release that the control plane and all node sets run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2048))]
+    pub image: Option<String>,
+    /// Number of nodes of each node set, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(length(max = 64))]
+    pub nodes: BTreeMap<String, i32>,
+    /// What is left of a retired cluster, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    pub remains: Vec<String>,
 }
 
 impl Resource for ClusterPlacement {
@@ -57,7 +107,9 @@ impl Resource for ClusterPlacement {
         Declaration::cluster()
             .planes(Planes::Root)
             .categories(&["fulfillment"])
+            .status()
             .refers(Reference::to::<Hub>("spec.hub").tie("hosted on it"))
+            .refers(Reference::to::<DnsZone>("spec.zone").tie("its names are in it"))
             .selects(&["spec.project", "spec.cluster", "spec.hub", "spec.alias"])
             .prints("Project", "string", ".spec.project")
             .prints("Cluster", "string", ".spec.cluster")

@@ -48,6 +48,22 @@ pub struct ClusterTemplate {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(length(max = 64))]
     pub node_sets: BTreeMap<String, TemplateNodeSet>,
+    /// Releases that clusters can run, the newest first. A cluster that names none gets the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256), extend("x-kubernetes-list-type" = "atomic"))]
+    pub releases: Vec<Release>,
+}
+
+/// A release that clusters can run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Release {
+    /// Name of the release, such as `4.19.18`. Unique in the template.
+    #[schemars(length(min = 1, max = 63))]
+    pub name: String,
+    /// Image of the release, such as `quay.io/openshift-release-dev/ocp-release:4.19.18-x86_64`; for hosts that Ironic deploys,
+    /// the URL of a disk image.
+    #[schemars(length(min = 1, max = 2048))]
+    pub image: String,
 }
 
 /// A parameter of a template.
@@ -99,6 +115,24 @@ pub struct TemplateNodeSet {
     /// Number of hosts, if the cluster does not say.
     #[schemars(range(min = 0, max = 100_000))]
     pub size: i32,
+    /// Labels that the hosts must have.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(length(max = 64))]
+    pub host_selector: BTreeMap<String, String>,
+    /// What the hosts are spread over, the most important first. Hosts are chosen so that the loss of one rack or power feed takes
+    /// as few of them as possible.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 2), extend("x-kubernetes-list-type" = "atomic"))]
+    pub spread: Vec<SpreadOver>,
+}
+
+/// What the hosts of a node set are spread over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum SpreadOver {
+    /// Racks.
+    Rack,
+    /// Power feeds.
+    Feed,
 }
 
 impl Resource for ClusterTemplate {
@@ -109,6 +143,7 @@ impl Resource for ClusterTemplate {
 
     fn declare() -> Declaration<ClusterTemplate> {
         Declaration::cluster()
+            .names_creator(crate::CREATOR)
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .selects(&["id", "displayName", "title"])
@@ -124,6 +159,14 @@ impl Resource for ClusterTemplate {
 }
 
 impl ClusterTemplate {
+    /// The release that a cluster runs: the one that it names, or the first.
+    pub fn release(&self, named: Option<&str>) -> Option<&Release> {
+        match named {
+            Some(name) => self.releases.iter().find(|release| release.name == name),
+            None => self.releases.first(),
+        }
+    }
+
     /// The host classes of its node sets.
     fn classes(&self) -> BTreeSet<String> {
         self.node_sets.values().map(|set| set.host_class.clone()).collect()
@@ -147,6 +190,13 @@ fn makes_sense(change: &Change<ClusterTemplate>) -> Vec<FieldError> {
         {
             let default = at.field("default");
             faults.push(FieldError::invalid_text(&default.field("@type"), given, format!("must be {kind}")));
+        }
+    }
+    let (releases, mut seen) = (Path::of("releases"), BTreeSet::new());
+    for (index, release) in template.releases.iter().enumerate() {
+        if !seen.insert(&release.name) {
+            let at = releases.index(index);
+            faults.push(FieldError::duplicate(&at.field("name"), &Value::from(release.name.as_str())));
         }
     }
     let sets = Path::of("nodeSets");

@@ -18,7 +18,14 @@ use super::hub::Hub;
 use crate::identity;
 use crate::node_label;
 use crate::references::{MOST_PASSWORD, NameReference, SealedReference};
-use crate::states::{HostPowerState, HostState};
+use crate::states::{HostPhase, HostPowerState, HostState};
+
+/// Label of a host that its source no longer lists. It is not chosen for clusters. Set and removed by the source.
+pub const MISSING_LABEL: &str = "sources.groundplane.dev/missing";
+/// Label of a host that its source holds back, such as during maintenance. It is not chosen for clusters.
+pub const HELD_BACK_LABEL: &str = "sources.groundplane.dev/held-back";
+/// Label of a host that is not joined to the inventory, with the value `off`.
+pub const INVENTORY_LABEL: &str = "fulfillment.groundplane.dev/inventory";
 
 /// Bucket of the hosts that are in no cluster, by host class.
 pub const FREE: Bucket = Bucket::new("fulfillment.groundplane.dev/free-hosts");
@@ -103,6 +110,21 @@ pub struct HostSpec {
     /// name, and `status.node` says which one it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_ref: Option<NameReference>,
+    /// Keeps the host from being chosen for clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<Quarantine>,
+}
+
+/// Why a host must not be chosen for clusters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quarantine {
+    /// Reason, for people.
+    #[schemars(length(min = 1, max = 1024))]
+    pub reason: String,
+    /// Whether the cluster that the host is part of gets another one for it. The host leaves once that one is installed. Defaults
+    /// to false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<bool>,
 }
 
 /// Baseboard management controller of a host.
@@ -125,9 +147,15 @@ pub struct Bmc {
     /// Where the password is kept. Set by the server. Remove it to remove the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_ref: Option<SealedReference>,
-    /// Whether the TLS certificate of the BMC is not verified. Defaults to false.
+    /// Whether the TLS certificate of the BMC is not verified. Defaults to false: then the certificate that the BMC presents
+    /// first is pinned in `status.bmc`, unless `certificate` says which one it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insecure: Option<bool>,
+    /// SHA-256 fingerprint of the TLS certificate of the BMC, as `openssl x509 -fingerprint -sha256` prints it. The BMC is
+    /// trusted if it presents this certificate, regardless of its issuer. Set it to replace the one that is pinned in `status.bmc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^(([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2})?$"))]
+    pub certificate: Option<String>,
 }
 
 /// Observed state of a host.
@@ -141,7 +169,8 @@ pub struct HostStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<HostPowerState>,
     /// Conditions of the host. `Ready` is `True` while everything that the host refers to exists; `InventoryMatched` tells
-    /// which Node of the inventory the host is, and why that one.
+    /// which Node of the inventory the host is, and why that one; `BMCReachable` tells whether its BMC answers, and
+    /// `PowerStateReached` whether the host is in the desired power state, and what it waits for if not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Vec<Condition>,
@@ -166,6 +195,47 @@ pub struct HostStatus {
     /// Who holds the host, by its HostClaim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimSummary>,
+    /// How far the host is on its way into a cluster or out of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioning: Option<HostProvisioning>,
+    /// The BMC as it presented itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bmc: Option<ObservedBmc>,
+}
+
+/// How far a host is on its way into a cluster or out of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HostProvisioning {
+    /// How far it is.
+    pub phase: HostPhase,
+    /// Since when, in RFC 3339 format.
+    #[schemars(extend("format" = "date-time"))]
+    pub since: String,
+    /// Identifier of the cluster that it is installed for, or that it leaves.
+    #[schemars(length(max = 253))]
+    pub cluster: String,
+    /// Whether something of the cluster may be on its drives. Until they are cleaned, the host is not free.
+    #[serde(default)]
+    pub is_dirty: bool,
+    /// What its provisioner says, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = 2048))]
+    pub message: String,
+}
+
+/// A BMC as it presented itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObservedBmc {
+    /// Host and port at which it presented the certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 512))]
+    pub address: Option<String>,
+    /// SHA-256 fingerprint of the TLS certificate that it presented first. It has to present the same one from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 95))]
+    pub certificate: Option<String>,
 }
 
 /// The Node of the inventory that a host is.
@@ -272,10 +342,15 @@ impl Resource for Host {
     fn declare() -> Declaration<Host> {
         let node = |path: &str| Reference::at(path, crate::INVENTORY_GROUP, "nodes").tie("is this node");
         Declaration::cluster()
+            .names_creator(crate::CREATOR)
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .status()
-            .seals(Sealed::at("spec.bmc.password", MOST_PASSWORD))
+            .seals(Sealed::at("spec.bmc.password", MOST_PASSWORD).sent_to(&[
+                "spec.bmc.url",
+                "spec.bmc.insecure",
+                "spec.bmc.certificate",
+            ]))
             .refers(Reference::to::<HostClass>("spec.class").tie("of this class"))
             .refers(
                 node("spec.nodeRef.name")
@@ -302,6 +377,7 @@ impl Resource for Host {
                 "status.project",
                 "status.hub",
                 "status.node.name",
+                "status.provisioning.cluster",
             ])
             .searches(&[
                 "id",
@@ -336,6 +412,14 @@ impl Resource for Host {
                     says: "set the power state of @ to {{ $.powerState.replace('HOST_POWER_STATE_', '').lowerAscii() }}",
                 },
                 Sentence {
+                    when: "has($.quarantine) && !has(before.spec.quarantine)",
+                    says: "quarantined host @: {{ $.quarantine.reason }}",
+                },
+                Sentence {
+                    when: "!has($.quarantine) && has(before.spec.quarantine)",
+                    says: "ended the quarantine of host @",
+                },
+                Sentence {
                     when: "has($.class) && (!has(before.spec.class) || before.spec.class != $.class)",
                     says: "moved @ to host class {{ $.class }}",
                 },
@@ -367,7 +451,11 @@ impl Host {
 
     /// The class in which it is free.
     fn free_in(&self) -> Option<String> {
-        let is_free = self.cluster().is_none() && self.metadata.deletion_timestamp.is_none();
+        let (status, labels) = (self.status.as_ref(), &self.metadata.labels);
+        let is_there = !labels.contains_key(MISSING_LABEL) && !labels.contains_key(HELD_BACK_LABEL);
+        let is_held = status.is_some_and(|status| status.claim.is_some() || status.provisioning.is_some());
+        let is_free =
+            is_there && self.cluster().is_none() && !is_held && self.metadata.deletion_timestamp.is_none();
         self.spec.class.clone().filter(|_| is_free)
     }
 }

@@ -11,7 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::host::Host;
+use super::host_operation::{HostOperation, RUNNING};
 use crate::references::NameReference;
+
+/// Name of the controller that holds hosts while they are cleaned.
+pub const CLEANER: &str = "host-provisioning-controller";
 
 /// Who holds a host. There is at most one for each host, of the same name. Its holder or the delegate of that may drive the
 /// BMC of the host, and nobody else. It is created by the first claim; releasing a host leaves it without a holder, so that
@@ -45,6 +49,10 @@ pub struct HostClaimSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63), regex(pattern = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"))]
     pub outside_driver: Option<String>,
+    /// Node set of the cluster that the host is for. Only for holders that are Clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub node_set: Option<String>,
     /// Why the host is held, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
@@ -100,6 +108,31 @@ impl Claimant {
         Claimant::named("Controller", name)
     }
 
+    /// A cluster of a project.
+    pub fn cluster(project: &str, name: &str, uid: &str) -> Claimant {
+        Claimant {
+            api_group: crate::GROUP.to_owned(),
+            project: Some(project.to_owned()),
+            uid: Some(uid.to_owned()),
+            ..Claimant::named("Cluster", name)
+        }
+    }
+
+    /// What cleans hosts that leave a cluster, and holds them until they are clean.
+    pub fn cleaner() -> Claimant {
+        Claimant::controller(CLEANER)
+    }
+
+    /// Whether it is a cluster.
+    pub fn is_cluster(&self) -> bool {
+        self.api_group == crate::GROUP && self.kind == "Cluster"
+    }
+
+    /// Whether it is what cleans hosts.
+    pub fn is_cleaner(&self) -> bool {
+        *self == Claimant::cleaner()
+    }
+
     fn named(kind: &str, name: &str) -> Claimant {
         let (kind, name) = (kind.to_owned(), name.to_owned());
         Claimant { api_group: String::new(), kind, project: None, namespace: None, name, uid: None }
@@ -150,6 +183,7 @@ impl Resource for HostClaim {
             .prints_age()
             .validate(is_of_its_host)
             .rule(is_taken_only_when_free)
+            .rule(stays_while_an_operation_goes_on)
             .effects(counts_epochs)
             .tells_created(&[Sentence {
                 when: "has($.holder)",
@@ -180,6 +214,7 @@ impl HostClaim {
             holder,
             delegate: None,
             outside_driver: None,
+            node_set: None,
             reason: None,
         };
         HostClaim { metadata: Metadata { name: host.to_owned(), ..Metadata::default() }, spec, status: None }
@@ -188,6 +223,12 @@ impl HostClaim {
     /// Its epoch.
     pub fn epoch(&self) -> i64 {
         self.status.as_ref().map_or(0, |status| status.epoch)
+    }
+
+    /// What decides about who drives the BMC.
+    fn drives(&self) -> (Option<&Claimant>, Option<&Claimant>, Option<&str>) {
+        let HostClaimSpec { holder, delegate, outside_driver, .. } = &self.spec;
+        (holder.as_ref(), delegate.as_ref(), outside_driver.as_deref())
     }
 
     /// Who may drive the BMC: the delegate, the holder if it has none, nobody while a system outside does.
@@ -247,10 +288,11 @@ fn is_of_its_host(change: &Change<HostClaim>) -> Vec<FieldError> {
     faults
 }
 
-/// Two claimants never both hold a host.
+/// Two claimants never both hold a host. A cluster hands a host over to what cleans it: in between it is never free.
 fn is_taken_only_when_free(change: &Change<HostClaim>, _: &mut View<'_>) -> Verdict {
     let holder = |claim: Option<&HostClaim>| claim.and_then(|claim| claim.spec.holder.clone());
     match (holder(change.before()), holder(change.after())) {
+        (Some(before), Some(after)) if before.is_cluster() && after.is_cleaner() => allow(),
         (Some(before), Some(after)) if before != after => Err(Refusal::Conflict(format!(
             "{before} holds the host, in epoch {}; it can be claimed for {after} once it is released",
             change.before().map_or(0, HostClaim::epoch)
@@ -259,15 +301,27 @@ fn is_taken_only_when_free(change: &Change<HostClaim>, _: &mut View<'_>) -> Verd
     }
 }
 
+/// Who may drive the BMC does not change while an operation drives it.
+fn stays_while_an_operation_goes_on(change: &Change<HostClaim>, view: &mut View<'_>) -> Verdict {
+    let (Some(before), Some(after)) = (change.before(), change.after()) else { return allow() };
+    if before.drives() == after.drives() {
+        return allow();
+    }
+    let running = view.bucket_of::<HostOperation>(RUNNING, &after.metadata.name);
+    match running.first() {
+        Some(operation) => Err(Refusal::Conflict(format!(
+            "HostOperation {} drives the BMC of the host; wait until it has ended",
+            operation.metadata.name
+        ))),
+        None => allow(),
+    }
+}
+
 fn counts_epochs(change: &Change<HostClaim>, _: &mut View<'_>) -> Result<Vec<Effect>, Refusal> {
     let Some(claim) = change.after() else { return Ok(Vec::new()) };
-    let drives = |claim: &HostClaim| {
-        let HostClaimSpec { holder, delegate, outside_driver, .. } = claim.spec.clone();
-        (holder, delegate, outside_driver)
-    };
     let before = change.before();
-    let was = before.map_or((None, None, None), drives);
-    let epoch = before.map_or(0, HostClaim::epoch) + i64::from(was != drives(claim));
+    let was = before.map_or((None, None, None), HostClaim::drives);
+    let epoch = before.map_or(0, HostClaim::epoch) + i64::from(was != claim.drives());
     Ok(vec![Effect::own_status(&HostClaimStatus { epoch })])
 }
 

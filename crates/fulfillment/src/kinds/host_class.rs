@@ -1,5 +1,7 @@
 //! HostClass: a kind of hardware that tenants can ask for.
 
+use std::time::Duration;
+
 use krm::field::FieldError;
 use krm::kind::{Change, Declaration, Metadata, Planes, Refusal, Resource, Sentence, Verdict, View, allow};
 use schemars::JsonSchema;
@@ -33,6 +35,73 @@ pub struct HostClass {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16384))]
     pub description: Option<String>,
+    /// How the drives of a host are cleaned after it left a cluster, before it is free again. Defaults to `Metadata`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleaning: Option<Cleaning>,
+    /// What a host of this class must have to be chosen for a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirements: Option<HostRequirements>,
+    /// Device that clusters are installed on, such as `/dev/nvme0n1`. If it is not set, the provisioner chooses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub root_device: Option<String>,
+    /// How long a host may take to boot and be installed, in seconds. A host that takes longer is replaced by another one and
+    /// quarantined. Defaults to 5400.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800))]
+    pub provisioning_limit_seconds: Option<i64>,
+    /// How long a host may take to leave a cluster and to be cleaned, in seconds. A host that takes longer stays out of use until
+    /// it is clean, and says so. Defaults to 7200.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800))]
+    pub cleaning_limit_seconds: Option<i64>,
+}
+
+/// How the drives of a host are cleaned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Cleaning {
+    /// Partition tables and other metadata are removed: nothing boots from the drives, and what was on them may be recovered.
+    #[default]
+    Metadata,
+    /// All data is erased.
+    Full,
+    /// Nothing is removed.
+    None,
+}
+
+/// What a host must have to be chosen for a cluster, besides being free and healthy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HostRequirements {
+    /// Number of data ports that must have a cable, by the inventory. Defaults to 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 64))]
+    pub connected_ports: Option<i32>,
+    /// Number of power feeds that the host must be connected to, by the inventory. Defaults to 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 64))]
+    pub power_feeds: Option<i32>,
+}
+
+impl HostClass {
+    /// How its hosts are cleaned.
+    pub fn cleaning(&self) -> Cleaning {
+        self.cleaning.unwrap_or_default()
+    }
+
+    /// How long a host may take to be installed.
+    pub fn provisioning_limit(&self) -> Duration {
+        seconds(self.provisioning_limit_seconds.unwrap_or(5400))
+    }
+
+    /// How long a host may take to leave a cluster and be cleaned.
+    pub fn cleaning_limit(&self) -> Duration {
+        seconds(self.cleaning_limit_seconds.unwrap_or(7200))
+    }
+}
+
+fn seconds(number: i64) -> Duration {
+    Duration::from_secs(number.unsigned_abs())
 }
 
 impl Resource for HostClass {
@@ -43,6 +112,7 @@ impl Resource for HostClass {
 
     fn declare() -> Declaration<HostClass> {
         Declaration::cluster()
+            .names_creator(crate::CREATOR)
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .selects(&["id", "displayName", "title"])
@@ -50,6 +120,7 @@ impl Resource for HostClass {
             .prints("DisplayName", "string", ".displayName")
             .prints("Title", "string", ".title")
             .prints_age()
+            .answers("considered", "ConsideredHosts", crate::selection::considered)
             .validate(has_an_identity)
             .rule(stays_while_templates_name_it)
             .tells_created(&[Sentence { when: "true", says: "added host class @" }])

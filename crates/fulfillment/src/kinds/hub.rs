@@ -4,11 +4,12 @@ use std::net::IpAddr;
 
 use krm::condition::Condition;
 use krm::field::{FieldError, Path};
-use krm::kind::{Change, Declaration, Metadata, Planes, Resource, Sealed, Sentence};
+use krm::kind::{Change, Declaration, Metadata, Planes, Reference, Resource, Sealed, Sentence};
 use krm::names::dns1123_label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dns_zone::DnsZone;
 use crate::identity;
 use crate::references::{MOST_FILE, SealedReference};
 use crate::states::HubState;
@@ -67,6 +68,29 @@ pub struct HubSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 45))]
     pub ip: Option<String>,
+    /// What provisions clusters and their hosts. Defaults to `HyperShift`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioner: Option<HubProvisioner>,
+    /// Name of the DNSZone that the names of clusters are in. If it is not set, no DNS records are made, and clusters are ready
+    /// without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub zone: Option<String>,
+    /// Most clusters that are placed on the hub. Defaults to the number of ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 2768))]
+    pub max_clusters: Option<i32>,
+    /// Whether no further clusters are placed on the hub. Those that are on it stay. Defaults to false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cordoned: Option<bool>,
+}
+
+/// What provisions clusters and their hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum HubProvisioner {
+    /// HyperShift for control planes, Metal3 and the assisted installer for hosts, in the Kubernetes cluster of the kubeconfig.
+    #[default]
+    HyperShift,
 }
 
 /// Observed state of a hub.
@@ -75,7 +99,8 @@ pub struct HubStatus {
     /// State of the hub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<HubState>,
-    /// Conditions of the hub. `Ready` is `True` while clusters can be created on it.
+    /// Conditions of the hub. `Ready` is `True` while clusters can be created on it. `Reachable` tells since when the hub answers,
+    /// or does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub conditions: Vec<Condition>,
@@ -89,11 +114,13 @@ impl Resource for Hub {
 
     fn declare() -> Declaration<Hub> {
         Declaration::cluster()
+            .names_creator(crate::CREATOR)
             .planes(Planes::Root)
             .categories(&["fulfillment"])
             .status()
             .seals(Sealed::at("spec.kubeconfig", MOST_FILE))
             .seals(Sealed::at("spec.pullSecret", MOST_FILE))
+            .refers(Reference::to::<DnsZone>("spec.zone").tie("names of its clusters are in it"))
             .selects(&["id", "displayName", "spec.namespace", "spec.ip", "status.state"])
             .searches(&["id", "displayName", "spec.ip"])
             .prints("DisplayName", "string", ".displayName")

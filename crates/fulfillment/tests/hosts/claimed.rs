@@ -131,7 +131,10 @@ async fn logins_at_a_bmc_are_counted_for_all_who_try() {
     let server = Server::embedded().await;
     let client = server.client();
     let name = fulfillment::identity::name_of("192.0.2.21:443");
-    let attempt = |second: u32, by: &str| json!({"time": format!("2026-01-01T00:00:{second:02}Z"), "by": by});
+    let attempt = |second: u32, by: &str| {
+        let time = format!("2026-01-01T00:00:{second:02}Z");
+        json!({"id": format!("{second:016x}"), "time": time, "by": by})
+    };
     let login = |attempts: Value| {
         let spec = json!({"spec": {"address": "192.0.2.21:443", "attempts": attempts}});
         object("BMCLogin", &name, &spec)
@@ -141,5 +144,5 @@ async fn logins_at_a_bmc_are_counted_for_all_who_try() {
     let third = json!({"spec": {"attempts": [attempt(1, "a"), attempt(2, "b"), attempt(3, "c")]}});
     let refused = client.merge(&format!("{path}/{name}"), &third).await.unwrap();
     assert_eq!(refused.code, 409);
-    assert!(refused.text().contains("try again at 2026-01-01T00:10:01Z"), "{}", refused.text());
+    assert!(refused.text().contains("try again at 2026-01-01T00:11:01Z"), "{}", refused.text());
 }

@@ -241,3 +241,70 @@ async fn errors_plans_and_watches_do_not_repeat_a_password() {
         client.get(&format!("{}/hub/credentials", of("hubs"))).await.unwrap().json()["values"].clone();
     assert_eq!(values, json!({"spec.kubeconfig": MARKER, "spec.pullSecret": OTHER}));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_has_a_password_sent_elsewhere_who_does_not_know_it() {
+    let server = Server::embedded().await;
+    let client = server.client();
+    let hosts = of("hosts");
+    make(&client, &hosts, &with_password("h1", MARKER)).await;
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    for (name, resources) in
+        [("editor", json!(["hosts", "hosts/undo"])), ("keeper", json!(["hosts", "hosts/credentials"]))]
+    {
+        let rules = json!([{"apiGroups": ["fulfillment.groundplane.dev"], "resources": resources, "verbs": ["*"]},
+            {"apiGroups": ["groundplane.dev"], "resources": ["*"], "verbs": ["*"]}]);
+        make(&client, &format!("{rbac}/clusterroles"), &json!({"metadata": {"name": name}, "rules": rules}))
+            .await;
+        let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name});
+        let subjects = json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}]);
+        let binding = json!({"metadata": {"name": name}, "roleRef": role, "subjects": subjects});
+        make(&client, &format!("{rbac}/clusterrolebindings"), &binding).await;
+    }
+    let path = format!("{hosts}/h1");
+    let editor = client.apart().with("impersonate-user", "editor");
+    let keeper = client.apart().with("impersonate-user", "keeper");
+    let thief = "redfish://198.51.100.66/redfish/v1/Systems/1";
+    let moved = |fields: Value| json!({"spec": {"bmc": fields}});
+    // Whichever way it is written.
+    let mut put = client.get(&path).await.unwrap().json();
+    put["spec"]["bmc"]["url"] = thief.into();
+    let target = json!({"apiVersion": "fulfillment.groundplane.dev/v1alpha1", "kind": "Host", "name": "h1"});
+    let items = json!([{"operation": "patch", "target": target, "patch": moved(json!({"url": thief}))}]);
+    let work = json!({
+        "apiVersion": "groundplane.dev/v1alpha1", "kind": "Transaction", "spec": {"items": items},
+    });
+    let applied = host("h1", &json!({"bmc": {"url": thief}}));
+    let refused = [
+        editor.put(&path, &put).await,
+        editor.merge(&path, &moved(json!({"url": thief}))).await,
+        editor.merge(&path, &moved(json!({"url": null}))).await,
+        editor.merge(&path, &moved(json!({"insecure": true}))).await,
+        editor.merge(&path, &moved(json!({"certificate": "00".repeat(32)}))).await,
+        editor.patch(&path, &json!([{"op": "replace", "path": "/spec/bmc/url", "value": thief}])).await,
+        editor.apply(&format!("{path}?fieldManager=thief&force=true"), &applied).await,
+        editor.post("/apis/groundplane.dev/v1alpha1/transactions", &work).await,
+    ];
+    for (number, answer) in refused.into_iter().enumerate() {
+        let answer = answer.unwrap();
+        assert_eq!(answer.code, 403, "{number}: {}", answer.text());
+        assert!(answer.text().contains("says where spec.bmc.password is sent"), "{}", answer.text());
+    }
+    // What has nothing to do with it is theirs, and so is a password that they send or remove.
+    for (who, fields) in [
+        (&editor, json!({"user": "operator", "insecure": false})),
+        (&editor, json!({"url": thief, "password": OTHER})),
+        (&editor, json!({"url": "redfish://192.0.2.1/redfish/v1/Systems/1", "password": OTHER})),
+        (&keeper, json!({"url": thief})),
+    ] {
+        let answer = who.merge(&path, &moved(fields)).await.unwrap();
+        assert_eq!(answer.code, 200, "{}", answer.text());
+    }
+    // An undo is a write like the others.
+    let undone = editor.post(&format!("{path}/undo"), &json!({"steps": 1})).await.unwrap();
+    assert_eq!(undone.code, 403, "{}", undone.text());
+    let removed = editor.merge(&path, &moved(json!({"url": null, "passwordRef": null}))).await.unwrap();
+    assert_eq!(removed.code, 200, "{}", removed.text());
+    let free = editor.merge(&path, &moved(json!({"url": thief}))).await.unwrap();
+    assert_eq!(free.code, 200, "nothing is sent there: {}", free.text());
+}

@@ -12,7 +12,7 @@ use tonic::Code;
 use super::{Found, Objects};
 use crate::collection::{Collection, Face, GROUP};
 use crate::failure::Failure;
-use crate::view::{CREATOR, Names, SHARED, check_name};
+use crate::view::{About, Names, SHARED, check_name};
 
 /// How often another name is tried for a cluster whose name is taken.
 const TRIES: usize = 8;
@@ -36,15 +36,10 @@ impl Objects {
         let object = self.object_of(&spec, &call, &names)?;
         let written = self.write_new(&call, object, &id).await?;
         let created = apiserver::encode::read(&written.bytes)?;
-        if self.caller.options().dry_run {
-            return Ok(self.view.show(&created, &Default::default(), &names));
-        }
+        let Some(entry) = written.entry else {
+            return Ok(self.view.show(&created, &About::default(), &names));
+        };
         let has_status = matches!(&status, Some(Value::Message(status)) if status.fields().next().is_some());
-        let names = Names::at(self.caller.now().await?);
-        let key = self.caller.key(self.view.collection, &plane, created.name())?;
-        let entry = names.snapshot().get(&key).cloned();
-        let Some(entry) = entry else { return Ok(self.view.show(&created, &Default::default(), &names)) };
-        let found = Found { key, entry };
         if has_status {
             // The status is written as whoever updates it would.
             let id = self.view.id(&created);
@@ -53,6 +48,8 @@ impl Objects {
                 .update(message, &super::Changes { mask: Some(vec!["status".to_owned()]), lock: false })
                 .await;
         }
+        // What the commit stored, whatever others have written since.
+        let found = Found { key: self.caller.key(self.view.collection, &plane, created.name())?, entry };
         let mut shown = self.show(&found, &names)?;
         self.reveal(&mut shown, &found)?;
         Ok(shown)
@@ -69,9 +66,6 @@ impl Objects {
         let now = self.caller.api.now().to_string();
         self.view.change(&mut object, &self.view.nothing(), message, names, &now)?;
         drop_reported_hosts(&mut object);
-        if let Some(annotations) = annotations(&object, &self.caller.who.user) {
-            object.set_meta("annotations", Some(annotations));
-        }
         self.identify(&mut object, &text(message, "id"), names)?;
         if self.view.collection.in_projects {
             complete(&mut object, names)?;
@@ -282,10 +276,4 @@ pub(super) fn drop_reported_hosts(object: &mut Object) {
             set.remove("hosts");
         }
     }
-}
-
-fn annotations(object: &Object, user: &str) -> Option<serde_json::Value> {
-    let mut annotations = object.meta("annotations").cloned().unwrap_or_else(|| serde_json::json!({}));
-    annotations.as_object_mut()?.insert(CREATOR.to_owned(), user.into());
-    Some(annotations)
 }

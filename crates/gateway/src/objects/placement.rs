@@ -1,12 +1,16 @@
 //! Where clusters are hosted: kept in the root, and shown as a part of the status in the private API.
 
+use apiserver::call::Call;
 use apiserver::encode;
 use apiserver::plane::Plane;
+use apiserver::request::query::WriteOptions;
 use apiserver::write;
 use krm::Object;
 use krm::kind::Address;
+use krm::status::Status;
 use prost_reflect::{DynamicMessage, Value};
 use serde_json::{Value as Json, json};
+use store::View as Transaction;
 
 use super::{Found, Objects};
 use crate::collection::{Face, GROUP};
@@ -37,44 +41,61 @@ impl Objects {
         encode::read(entry.bytes()).ok()
     }
 
-    /// Writes the placement of a cluster, if a change of its message is one of it.
-    pub(super) async fn place(
-        &self,
-        found: &Found,
-        old: &DynamicMessage,
-        new: &DynamicMessage,
-        names: &Names,
-    ) -> Result<(), Failure> {
+    /// How the placement of a cluster is read and written; nothing on the public face, and for what is no cluster.
+    pub(super) fn placing(&self, found: &Found) -> Result<Option<Placing>, Failure> {
         if self.view.face != Face::Private || !self.view.collection.in_projects {
-            return Ok(());
-        }
-        let status = |message: &DynamicMessage| -> Vec<Option<Value>> {
-            let status = message.get_field_by_name("status").map(std::borrow::Cow::into_owned);
-            let status = status.as_ref().and_then(Value::as_message);
-            FIELDS
-                .map(|field| {
-                    let status = status.filter(|status| status.has_field_by_name(field))?;
-                    Some(status.get_field_by_name(field)?.into_owned())
-                })
-                .into()
-        };
-        let (old, new) = (status(old), status(new));
-        if old == new {
-            return Ok(());
+            return Ok(None);
         }
         let cluster = encode::read(found.entry.bytes())?;
         let root = Plane::root();
         let kind = self.caller.kind_of(PLURAL, &root)?;
         let call = self.caller.call(&kind, &root, &self.view.id(&cluster));
-        let existing = self.placement_of(&cluster, names);
+        Ok(Some(Placing {
+            call,
+            project: found.plane().as_str().to_owned(),
+            cluster: found.name().to_owned(),
+        }))
+    }
+}
+
+/// How the placement of one cluster is read and written: in the transaction of the cluster.
+pub(super) struct Placing {
+    call: Call,
+    project: String,
+    cluster: String,
+}
+
+impl Placing {
+    /// The placement that is stored. It guards the commit.
+    pub(super) fn current(&self, view: &mut Transaction) -> Result<Option<Object>, Status> {
+        Ok(write::current(&self.call, view)?.map(|(_, placement)| placement))
+    }
+
+    /// It, if the caller may read it.
+    pub(super) fn shown<'a>(&self, placement: Option<&'a Object>) -> Option<&'a Object> {
+        placement.filter(|_| self.call.may_get().is_ok())
+    }
+
+    /// Writes the placement, if a change of the message of its cluster is one of it. Answers it as it is then.
+    pub(super) fn place(
+        &self,
+        view: &mut Transaction,
+        options: &WriteOptions,
+        existing: Option<Object>,
+        (old, new): (&DynamicMessage, &DynamicMessage),
+    ) -> Result<Option<Object>, Status> {
+        let (old, new) = (said(old), said(new));
+        if old == new {
+            return Ok(None);
+        }
         let mut placement = existing.clone().unwrap_or_else(|| {
-            let mut placement = Object::new(&call.api_version(), &kind.names.kind);
-            placement.set_meta("name", Some(call.name.as_str().into()));
+            let mut placement = Object::new(&self.call.api_version(), &self.call.kind.names.kind);
+            placement.set_meta("name", Some(self.call.name.as_str().into()));
             placement
         });
         let mut spec = placement.get("spec").cloned().unwrap_or_else(|| json!({}));
-        spec["project"] = found.plane().as_str().into();
-        spec["cluster"] = found.name().into();
+        spec["project"] = self.project.as_str().into();
+        spec["cluster"] = self.cluster.as_str().into();
         for (field, value) in FIELDS.into_iter().zip(new) {
             let json: Option<Json> = match value {
                 Some(Value::String(text)) if field == "hub" => {
@@ -91,25 +112,26 @@ impl Objects {
             }
         }
         placement.set("spec", Some(spec));
-        let options = self.caller.options();
-        let decided = options.clone();
-        let call = std::sync::Arc::new(call);
         match existing {
             None => {
-                call.may("create", "")?;
-                write::run(&call, &options, move |call, view| {
-                    write::create::decide(call, view, &decided, placement.clone(), Vec::new())
-                })
-                .await?;
+                self.call.may("create", "")?;
+                write::create::decide(&self.call, view, options, placement.clone(), Vec::new())?;
             }
             Some(_) => {
-                call.may("update", &call.name)?;
-                write::run(&call, &options, move |call, view| {
-                    write::update::decide(call, view, &decided, placement.clone(), Vec::new())
-                })
-                .await?;
+                self.call.may("update", &self.call.name)?;
+                write::update::decide(&self.call, view, options, placement.clone(), Vec::new())?;
             }
         }
-        Ok(())
+        Ok(Some(placement))
     }
+}
+
+/// What a message says about where its cluster is hosted.
+fn said(message: &DynamicMessage) -> [Option<Value>; 3] {
+    let status = message.get_field_by_name("status").map(std::borrow::Cow::into_owned);
+    let status = status.as_ref().and_then(Value::as_message);
+    FIELDS.map(|field| {
+        let status = status.filter(|status| status.has_field_by_name(field))?;
+        Some(status.get_field_by_name(field)?.into_owned())
+    })
 }

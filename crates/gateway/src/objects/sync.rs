@@ -72,6 +72,10 @@ impl Objects {
         }
         let names = Names::at(self.caller.now().await?);
         match self.find(&id, &names) {
+            // Applied, as below.
+            Err(failure) if failure.code == Code::NotFound && self.caller.is_source() => {
+                self.sync_together(&[observation]).await.map(|_| Outcome::Created)
+            }
             Err(failure) if failure.code == Code::NotFound => {
                 self.create(observation.object).await.map(|_| Outcome::Created)
             }
@@ -110,7 +114,12 @@ impl Objects {
                     call.may("create", "")?;
                     let object = self.new_object(&observation.object, &call, &names)?;
                     let name = object.name().to_owned();
-                    (Operation::Create, Doing::Create(object), name, Outcome::Created)
+                    // What a Source creates it owns as if it had applied it, so that it can apply changes later.
+                    let (operation, doing) = match self.caller.is_source() {
+                        true => (Operation::Apply, Doing::Patch(Box::new(Patch::Apply(object, Vec::new())))),
+                        false => (Operation::Create, Doing::Create(object)),
+                    };
+                    (operation, doing, name, Outcome::Created)
                 }
                 Err(failure) => return Err(failure),
                 Ok(found) => {
@@ -118,7 +127,7 @@ impl Objects {
                     let change =
                         Change::read(&self.view, &self.caller, observation.object.clone(), &changes, names)?;
                     let old = apiserver::encode::read(found.entry.bytes())?;
-                    let (mut new, _) = change.changed(&old, &found.entry, "")?;
+                    let mut new = change.changed(&old, &found.entry, "")?;
                     if new == old {
                         synced.push(Synced { id, outcome: Ok(Outcome::Unchanged) });
                         continue;

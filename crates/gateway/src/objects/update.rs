@@ -12,6 +12,7 @@ use store::{Entry, View as Transaction};
 
 use super::applied;
 use super::create::drop_reported_hosts;
+use super::placement::Placing;
 use super::{Found, Objects};
 use crate::caller::Caller;
 use crate::collection::{Face, GROUP};
@@ -64,25 +65,36 @@ impl Objects {
         let kind = self.caller.kind(self.view.collection, &found.plane())?;
         let call = Arc::new(self.caller.call(&kind, &found.plane(), found.name()));
         let options = self.caller.options();
-        let before = self.show(&found, &change.names)?;
+        change.placing = self.placing(&found)?;
         let change = Arc::new(change);
         let deciding = change.clone();
         let plane = found.plane();
-        write::run(&call, &options, move |call, view| deciding.decide(call, view, plane.as_str()))
-            .await
-            .map_err(|status| in_the_words_of_the_api(status, &id))?;
-        let after = change.wanted.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(after) = &after {
-            self.place(&found, &before, after, &change.names).await?;
+        let written =
+            write::run(&call, &options, move |call, view| deciding.decide(call, view, plane.as_str()))
+                .await
+                .map_err(|status| in_the_words_of_the_api(status, &id))?;
+        // What the commit stored, whatever others have written since.
+        let object = apiserver::encode::read(&written.bytes)?;
+        let sequence = match &written.entry {
+            Some(entry) => entry.sequence(),
+            // The end of a deletion is its last change; a rehearsal is none.
+            None => found.entry.sequence() + u32::from(written.gone),
+        };
+        let placement = change.placement.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let plane = found.plane();
+        let about =
+            About { plane: plane.as_str(), version: version_of(sequence), placement: placement.as_ref() };
+        let mut shown = self.view.show(&object, &about, &change.names);
+        if let Some(entry) = written.entry {
+            self.reveal(&mut shown, &Found { entry, key: found.key })?;
         }
-        let names = Names::at(self.caller.now().await?);
-        let entry = names.snapshot().get(&found.key).cloned();
-        // It may be gone: an update that takes away the last finalizer is the end of a deletion.
-        let found = Found { entry: entry.unwrap_or(found.entry), key: found.key };
-        let mut shown = self.show(&found, &names)?;
-        self.reveal(&mut shown, &found)?;
         Ok((shown, change.is_written.load(Ordering::Relaxed)))
     }
+}
+
+/// The version of an object, by the number of its changes.
+fn version_of(sequence: u32) -> i32 {
+    i32::try_from(sequence.saturating_sub(1)).unwrap_or(i32::MAX)
 }
 
 /// A change that was read, to be decided on what is stored.
@@ -97,8 +109,10 @@ pub(super) struct Change {
     /// Whether the caller may change the cluster that a host is assigned to, and with it the power of the host.
     may_power: bool,
     pub(super) names: Names,
-    /// The message that the last decision wanted.
-    wanted: Mutex<Option<DynamicMessage>>,
+    /// How the placement of a cluster is read and written, on the face that shows it.
+    pub(super) placing: Option<Placing>,
+    /// The placement as the last decision leaves it, if the caller may read it.
+    placement: Mutex<Option<Object>>,
     /// Whether the last decision writes anything.
     is_written: AtomicBool,
 }
@@ -155,22 +169,41 @@ impl Change {
             from: message,
             mask,
             names,
-            wanted: Mutex::new(None),
+            placing: None,
+            placement: Mutex::new(None),
             is_written: AtomicBool::new(false),
         })
     }
 
     /// What becomes of the stored object.
     fn decide(&self, call: &Call, view: &mut Transaction, plane: &str) -> Result<Decided, Status> {
-        let decided = self.decide_change(call, view, plane)?;
-        self.is_written.store(!matches!(decided.fate, Fate::Unchanged(..)), Ordering::Relaxed);
+        let Some((entry, old)) = write::current(call, view)? else { return Err(call.not_found()) };
+        let known = match &self.placing {
+            Some(placing) => placing.current(view)?,
+            None => None,
+        };
+        let before = self.placing.as_ref().and_then(|placing| placing.shown(known.as_ref()));
+        let (new, shown, wanted) = self.changed_with(&old, &entry, plane, before)?;
+        let decided = self.decide_change(call, view, (entry, old), new)?;
+        let mut is_written = !matches!(decided.fate, Fate::Unchanged(..));
+        // After the cluster itself, in the same commit.
+        if let Some(placing) = &self.placing {
+            let placed = placing.place(view, &self.caller.options(), known.clone(), (&shown, &wanted))?;
+            is_written |= placed.is_some();
+            let after = placed.as_ref().or(before);
+            *self.placement.lock().unwrap_or_else(PoisonError::into_inner) = after.cloned();
+        }
+        self.is_written.store(is_written, Ordering::Relaxed);
         Ok(decided)
     }
 
-    fn decide_change(&self, call: &Call, view: &mut Transaction, plane: &str) -> Result<Decided, Status> {
-        let Some((entry, old)) = write::current(call, view)? else { return Err(call.not_found()) };
-        let (new, message) = self.changed(&old, &entry, plane)?;
-        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+    fn decide_change(
+        &self,
+        call: &Call,
+        view: &mut Transaction,
+        (entry, old): (Arc<Entry>, Object),
+        new: Object,
+    ) -> Result<Decided, Status> {
         let (spec, status) = (differs_beside_status(&old, &new), old.get("status") != new.get("status"));
         if !spec && !status {
             // What changes nothing is still not for those who may change nothing.
@@ -206,26 +239,32 @@ impl Change {
         }
     }
 
-    /// The object and the message that the change makes of what is stored.
-    pub(super) fn changed(
+    /// The object that the change makes of what is stored.
+    pub(super) fn changed(&self, old: &Object, entry: &Entry, plane: &str) -> Result<Object, Status> {
+        self.changed_with(old, entry, plane, None).map(|(new, ..)| new)
+    }
+
+    /// The same of a cluster with its placement, with the messages before and after.
+    fn changed_with(
         &self,
         old: &Object,
         entry: &Entry,
         plane: &str,
-    ) -> Result<(Object, DynamicMessage), Status> {
-        let version = i32::try_from(entry.sequence().saturating_sub(1)).unwrap_or(i32::MAX);
+        placement: Option<&Object>,
+    ) -> Result<(Object, DynamicMessage, DynamicMessage), Status> {
+        let version = version_of(entry.sequence());
         if let Some(seen) = self.version.filter(|seen| *seen != version) {
             let subject = Subject::new(GROUP, self.view.collection.plural);
             let why = format!("its version is {version}, not {seen}; get it again and repeat the change");
             return Err(Status::conflict(&subject, old.name(), why));
         }
-        let shown = self.view.show(old, &About { plane, version, placement: None }, &self.names);
+        let shown = self.view.show(old, &About { plane, version, placement }, &self.names);
         let mut wanted = shown.clone();
         let bad = |error: MaskError| Status::bad_request(error.to_string());
         self.mask.apply(&mut wanted, &self.from).map_err(bad)?;
         let mut new = old.clone();
         let now = self.caller.api.now().to_string();
-        let mut kept = (shown, wanted.clone());
+        let mut kept = (shown.clone(), wanted.clone());
         // Where a cluster is hosted is no part of its object.
         for message in [&mut kept.0, &mut kept.1] {
             without_placement(message);
@@ -235,7 +274,7 @@ impl Change {
         for reference in &self.removed_secrets {
             remove(&mut new, reference);
         }
-        Ok((new, wanted))
+        Ok((new, shown, wanted))
     }
 }
 

@@ -7,13 +7,13 @@ use krm::status::Status;
 use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 use serde_json::{Map, Value as Json};
 
+use fulfillment::CREATOR;
+
 use super::{About, from_json};
 use crate::collection::GROUP;
 
 /// The tenant of what is in the root.
 pub const SHARED: &str = "shared";
-/// The annotation with the user who created an object through this API.
-pub const CREATOR: &str = "fulfillment.groundplane.dev/creator";
 /// Annotations that are not shown, and not changed: the creator, and what kubectl keeps for itself.
 const HIDDEN: [&str; 2] = [CREATOR, "kubectl.kubernetes.io/last-applied-configuration"];
 /// The longest name.

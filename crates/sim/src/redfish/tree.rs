@@ -89,7 +89,7 @@ fn system(model: &Model, options: &Options, id: &str, rest: &[&str]) -> Option<(
         ["Processors", part] => {
             index(part).filter(|part| *part < 2)?;
             json!({ "Id": part, "Name": "Processor", "Socket": format!("CPU {part}"), "ProcessorType": "CPU",
-                "Manufacturer": "Contoso", "Model": "Contoso 9000", "TotalCores": 32, "TotalThreads": 64,
+                "Manufacturer": "Contoso", "Model": "Contoso 9000", "InstructionSet": "x86-64", "TotalCores": 32, "TotalThreads": 64,
                 "MaxSpeedMHz": 3500, "Status": ok() })
         }
         ["Memory"] => collection(&below("Memory"), "Memory", numbers(8)),
