@@ -57,6 +57,13 @@ pub async fn cities(arguments: &Cities, compute: &Compute, session: &mut Session
     output::table(&rows, arguments.output.no_headers, session)
 }
 
+/// The codes of the cities that the project can deploy to, sorted.
+pub async fn city_codes(compute: &Compute) -> Result<Vec<String>, Failure> {
+    let bindings = bindings(compute).await?;
+    let codes: BTreeSet<&str> = bindings.iter().map(city_of).filter(|city| !city.is_empty()).collect();
+    Ok(codes.into_iter().map(str::to_owned).collect())
+}
+
 /// Lists instance types, with the cities that have them.
 pub async fn instance_types(
     arguments: &InstanceTypes,

@@ -15,10 +15,14 @@ pub use self::diff::{lines as diff_lines, places};
 pub use self::settings::Scale;
 use self::settings::Settings;
 use crate::api::{self, Compute, is_same, name};
+use crate::catalog::city_codes;
 use crate::gate::confirmed;
 use crate::output::line;
 use crate::text::{at, list, number};
 use crate::watch;
+
+/// How long the first city of a project is waited for.
+const FIRST_CITY: Duration = Duration::from_secs(10);
 
 /// Deploy a workload: create it, or change what you name and keep the rest.
 ///
@@ -30,6 +34,7 @@ use crate::watch;
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: Option<String>,
 
     #[command(flatten)]
@@ -111,6 +116,9 @@ pub async fn run(arguments: Arguments, compute: &Compute, session: &mut Session)
         Some(file) => from_manifest(file, &arguments, compute, session).await?,
         None => from_settings(&arguments, compute, session).await?,
     };
+    if before.is_none() {
+        await_cities(compute).await?;
+    }
     // What the server would make of it, with defaults.
     let checked = write(before.as_ref(), &after, None, true, compute).await?;
     if before.as_ref().is_some_and(|before| is_same(before, &checked)) {
@@ -133,10 +141,19 @@ pub async fn run(arguments: Arguments, compute: &Compute, session: &mut Session)
     let what = if before.is_some() { "updated" } else { "created" };
     session.console.say(&format!("  workload/{} {what}", name(&written)));
     if let Some(file) = &arguments.save {
-        manifest::save(file, &written)?;
+        manifest::save(file, &written, &compute.program)?;
         session.console.say(&format!("Saved {file}"));
     }
     arguments.wait.follow(&written, compute, session).await
+}
+
+/// Gives a project that has no city yet a moment: where compute was just enabled, its cities follow.
+async fn await_cities(compute: &Compute) -> Result<(), Failure> {
+    let begun = std::time::Instant::now();
+    while city_codes(compute).await?.is_empty() && begun.elapsed() < FIRST_CITY {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
 }
 
 async fn from_manifest(
@@ -168,7 +185,9 @@ async fn from_settings(
     let mut settings = arguments.settings.clone();
     let name = match &arguments.name {
         Some(name) => name.clone(),
-        None if session.console.can_ask && settings.image.is_none() => ask::for_all(&mut settings, session)?,
+        None if session.console.can_ask && settings.image.is_none() => {
+            ask::for_all(&mut settings, compute, session).await?
+        }
         None => {
             return Err(Failure::usage(
                 "workload name and --image are required, or use -f to specify a manifest file",
@@ -227,7 +246,26 @@ fn show(
             }
         }
     }
+    if is_in_several_places(after) && !before.is_some_and(is_in_several_places) {
+        session.console.say("  Traffic between cities is not carried: each city has an address of its own.");
+    }
     Ok(())
+}
+
+/// Whether a workload can be in more than one city.
+fn is_in_several_places(workload: &Value) -> bool {
+    let mut cities: Vec<&str> = Vec::new();
+    for placement in list(workload, "/spec/placements") {
+        if placement.get("locationSelector").is_some() {
+            return true;
+        }
+        let named = list(placement, "/cityCodes").filter_map(Value::as_str);
+        let located = list(placement, "/locations").map(|location| at(location, "/name"));
+        cities.extend(named.chain(located));
+    }
+    cities.sort_unstable();
+    cities.dedup();
+    cities.len() > 1
 }
 
 /// The networks of the workload; a missing one is made if somebody agrees.

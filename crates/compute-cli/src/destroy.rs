@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 )]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     /// Do not ask.

@@ -32,7 +32,7 @@ enum Command {
 #[derive(clap::Args, Debug)]
 struct List {
     /// Only instances of this workload.
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "WORKLOAD")]
     workload: Option<String>,
 
     /// Only instances in this city.

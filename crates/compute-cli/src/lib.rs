@@ -4,9 +4,12 @@ mod api;
 mod catalog;
 mod deploy;
 mod destroy;
+mod exec;
 mod gate;
 mod instances;
+mod logs;
 mod module;
+mod open;
 mod output;
 mod plugin;
 mod program;
@@ -44,6 +47,9 @@ enum Command {
     Workloads(workloads::Arguments),
     #[command(visible_alias = "instance")]
     Instances(instances::Arguments),
+    Logs(logs::Arguments),
+    Exec(exec::Arguments),
+    Open(open::Arguments),
     Scale(scale::Arguments),
     Rollout(rollout::Arguments),
     #[command(hide = true)]
@@ -58,6 +64,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundplane compute deploy web --image ghcr.io/acme/web:1.4.2 --city DFW,IAD --min 2 --port 8080
   groundplane compute status web
+  groundplane compute logs web --follow
   groundplane compute rollout undo web
   groundplane compute scale web --min 4";
 
@@ -77,6 +84,9 @@ pub async fn run(arguments: Arguments, session: &mut Session) -> Result<(), Fail
         Command::Status(arguments) => status::run(&arguments, &compute, session).await,
         Command::Workloads(arguments) => workloads::run(arguments, &compute, session).await,
         Command::Instances(arguments) => instances::run(arguments, &compute, session).await,
+        Command::Logs(arguments) => logs::run(&arguments, &compute, session).await,
+        Command::Exec(arguments) => exec::run(&arguments, &compute, session).await,
+        Command::Open(arguments) => open::run(&arguments, &compute, session).await,
         Command::Scale(arguments) => scale::run(&arguments, &compute, session).await,
         Command::Rollout(arguments) => rollout::run(arguments, &compute, session).await,
         Command::Restart(arguments) => rollout::restart::run(&arguments, &compute, session).await,

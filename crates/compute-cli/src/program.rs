@@ -35,6 +35,11 @@ impl Program {
         Program { name, project: (!is_implied && !is_plugin).then_some(project) }
     }
 
+    /// Whether it is called as a plugin of another program.
+    pub fn is_plugin(&self) -> bool {
+        self.name.starts_with("datumctl")
+    }
+
     /// A command that can be pasted: `groundplane compute` with these words, and the project where it is needed.
     pub fn command(&self, words: &str) -> String {
         match &self.project {

@@ -20,6 +20,7 @@ pub struct Arguments {
 
     /// Name of the workload whose rollout is followed. A workload that is called like a subcommand: rollout status NAME.
     #[arg(required = true)]
+    #[arg(value_name = "WORKLOAD")]
     name: Option<String>,
 
     #[command(flatten)]
@@ -32,6 +33,7 @@ enum Command {
     #[command(after_help = "Examples:\n  groundplane compute rollout status web --timeout 5m")]
     Status {
         /// Name of the workload.
+        #[arg(value_name = "WORKLOAD")]
         name: String,
         #[command(flatten)]
         wait: Wait,
@@ -43,12 +45,14 @@ enum Command {
     #[command(after_help = "Examples:\n  groundplane compute rollout pause web")]
     Pause {
         /// Name of the workload.
+        #[arg(value_name = "WORKLOAD")]
         name: String,
     },
     /// Go on with a rollout that is paused, or that waits after its first instance (--canary).
     #[command(after_help = "Examples:\n  groundplane compute rollout resume web")]
     Resume {
         /// Name of the workload.
+        #[arg(value_name = "WORKLOAD")]
         name: String,
         #[command(flatten)]
         wait: Wait,

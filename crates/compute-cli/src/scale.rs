@@ -12,6 +12,7 @@ use crate::text::{at, counted, list, number};
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     /// Instances in each city; with autoscaling, the least number.

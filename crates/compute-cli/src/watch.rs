@@ -52,7 +52,7 @@ pub async fn until_done(
         match verdict(&workload, &deployments) {
             Verdict::Done => {
                 session.console.say(&format!("Rollout complete in {}.", took(begun.elapsed().as_secs())));
-                return addresses(&workload, &deployments, session);
+                return addresses(&deployments, session);
             }
             Verdict::Paused => {
                 let command = compute.program.command(&format!("rollout resume {name}"));
@@ -179,6 +179,7 @@ pub fn sentence(reason: &str, message: &str) -> String {
         "QuotaExceeded" | "QuotaNotGranted" => "quota exceeded",
         "NoMatchingLocation" | "NoMatchingLocations" => "no location for it",
         "ServiceRevoked" => "access to compute was revoked",
+        "MachineNotReady" => "the machine can't run containers",
         _ => "instances can't be started",
     };
     if message.is_empty() { words.to_owned() } else { format!("{words} — {message}") }
@@ -189,19 +190,31 @@ fn next_step(name: &str, reason: &str, compute: &Compute) -> String {
         "QuotaExceeded" | "QuotaNotGranted" => "quota".to_owned(),
         "NoMatchingLocation" | "NoMatchingLocations" => "cities".to_owned(),
         "ServiceRevoked" => "access".to_owned(),
+        "MachineNotReady" if !compute.program.is_plugin() => return "groundplane doctor".to_owned(),
         "ImageUnavailable" | "InstanceCrashing" | "ConfigurationError" => format!("rollout undo {name}"),
         _ => format!("status {name}"),
     };
     compute.program.command(&words)
 }
 
-/// Where the workload can be reached; the last line is a URL, if there is one.
-fn addresses(workload: &Value, deployments: &[Value], session: &mut Session) -> Result<(), Failure> {
-    let urls = deployments.iter().chain([workload]).flat_map(|object| list(object, "/status/urls"));
-    for url in urls.filter_map(Value::as_str) {
+/// Where the workload can be reached, a URL in a line: the last line of a deploy.
+fn addresses(deployments: &[Value], session: &mut Session) -> Result<(), Failure> {
+    for url in urls(deployments) {
         crate::output::line(url, session)?;
     }
     Ok(())
+}
+
+/// The addresses of these deployments as URLs, each once: placements in one city share theirs.
+pub fn urls(deployments: &[Value]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for address in deployments.iter().flat_map(|deployment| list(deployment, "/status/addresses")) {
+        let url = at(address, "/url");
+        if !url.is_empty() && !found.contains(&url) {
+            found.push(url);
+        }
+    }
+    found
 }
 
 /// What was shown of each city, and since when nothing has changed there.

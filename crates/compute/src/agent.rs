@@ -4,7 +4,10 @@
 //! the object planned again. After a restart nothing is known: the runtime is asked to run what it runs already, which
 //! changes nothing.
 
+mod address_agent;
+pub mod addresses;
 mod memory;
+mod policy;
 mod pull_secrets;
 mod spec;
 mod status;
@@ -23,6 +26,7 @@ use reconcile::target::Target;
 use reconcile::workers::Settings;
 use serde_json::{Value, json};
 
+use self::addresses::Addresses;
 use self::memory::{Memory, Observation};
 use self::status::Report;
 use crate::autoscale::PERIOD;
@@ -39,18 +43,35 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(30);
 
+pub use address_agent::AddressAgent;
 pub use status::report;
 
 /// Runs instances on a runtime.
 pub struct Agent {
     memory: Arc<Memory>,
     period: Duration,
+    /// The project whose workloads may name images on the disk of this machine.
+    disk_images_of: Option<String>,
 }
 
 impl Agent {
     /// An agent on a runtime.
     pub fn new(runtime: Arc<dyn Runtime>) -> Agent {
-        Agent { memory: Arc::new(Memory::new(runtime)), period: PERIOD }
+        Agent { memory: Arc::new(Memory::new(runtime, None)), period: PERIOD, disk_images_of: None }
+    }
+
+    /// An agent whose instances serve at addresses of the machine, and lose them before they are stopped.
+    pub fn serving(runtime: Arc<dyn Runtime>, addresses: Arc<Addresses>) -> Agent {
+        Agent {
+            memory: Arc::new(Memory::new(runtime, Some(addresses))),
+            period: PERIOD,
+            disk_images_of: None,
+        }
+    }
+
+    /// The same, but workloads of a project may name images on the disk of this machine.
+    pub fn with_disk_images_for(self, project: &str) -> Agent {
+        Agent { disk_images_of: Some(project.to_owned()), ..self }
     }
 
     /// The same, but it measures usage this often.
@@ -129,7 +150,9 @@ impl Reconciler for Agent {
                 report
             }
             (None, Observation::Ending) => return plan,
-            (None, known) => match spec::of(target, object, context) {
+            (None, known) => match spec::of(target, object, context)
+                .and_then(|spec| self.with_images_from_allowed_places(spec, target))
+            {
                 Err(why) => Report::misconfigured(&why),
                 Ok(spec) => {
                     let parameters = serde_json::to_value(&spec).unwrap_or_default();
@@ -180,6 +203,23 @@ impl Reconciler for Agent {
 }
 
 impl Agent {
+    /// Whoever names a path makes this machine read it: that is for those to whom it belongs.
+    fn with_images_from_allowed_places(
+        &self,
+        spec: InstanceSpec,
+        target: &Target,
+    ) -> Result<InstanceSpec, String> {
+        let is_on_disk = |image: &str| image.starts_with("oci:") || image.starts_with("oci-archive:");
+        let is_allowed = self.disk_images_of.as_ref() == Some(&target.plane);
+        match spec.containers.iter().find(|container| !is_allowed && is_on_disk(&container.image)) {
+            Some(found) => Err(format!(
+                "image {:?} is on a disk: push it to a registry; only the local project of a machine may use its disk",
+                found.image
+            )),
+            None => Ok(spec),
+        }
+    }
+
     /// An instance that is deleted goes once nothing of it runs.
     fn end(&self, mut plan: Plan, target: &Target, object: &Arc<Object>, known: Observation) -> Plan {
         if !object.finalizers().contains(&AGENT_FINALIZER) {

@@ -10,6 +10,7 @@ mod controller;
 pub mod controllers;
 pub mod entitlement;
 pub mod environment;
+pub mod exec_frame;
 pub mod hash;
 pub mod kinds;
 mod local;

@@ -204,6 +204,7 @@ pub fn is_hard(reason: &str) -> bool {
             | "QuotaExceeded"
             | "ServiceRevoked"
             | "InstancesRefused"
+            | "MachineNotReady"
     )
 }
 

@@ -271,7 +271,7 @@ impl Error {
         )
     }
 
-    /// A failed step on the machine; a full disk is told apart.
+    /// A failed step on the machine. A full disk is a separate error.
     pub(crate) fn machine(step: impl Into<String>, reason: impl ToString) -> Self {
         Self::Machine { step: step.into(), reason: reason.to_string() }
     }

@@ -19,6 +19,7 @@ pub mod simulated;
 mod spec;
 mod state;
 mod timestamp;
+mod unable;
 
 pub use backoff::Backoff;
 pub use error::{Blame, Error, Result};
@@ -27,10 +28,12 @@ pub use runtime::{
     Event, ExecRequest, ExecSession, LogLine, LogRequest, LogStream, Output, Runtime, TerminalSize,
 };
 pub use spec::{
-    ContainerSpec, Credentials, EmptyDir, EnvVar, File, Files, InstanceSpec, Limits, Login, Mount,
-    NetworkSpec, Port, Probe, ProbeAction, PullPolicy, RestartPolicy, Sensitive, Volume, VolumeSource,
+    ContainerSpec, Credentials, EmptyDir, EnvVar, File, Files, Ingress, IngressRule, InstanceSpec, Limits,
+    Login, Mount, NetworkSpec, Port, PortRange, Probe, ProbeAction, Protocol, PullPolicy, RestartPolicy,
+    Sensitive, Source, Volume, VolumeSource,
 };
 pub use state::{
     Capability, Check, ContainerPhase, ContainerState, Exit, ExitCause, InstanceState, Phase, PublishedPort,
     PullProgress, Usage,
 };
+pub use unable::Unable;

@@ -81,6 +81,11 @@ impl Oci {
         Ok(oci)
     }
 
+    /// What this machine can do, and what is missing, before anything is opened.
+    pub async fn examine(settings: &Settings) -> Check {
+        check::check(settings).await
+    }
+
     /// Removes images beyond the size limit that no instance uses. Returns their references.
     pub async fn collect_images(&self) -> Result<Vec<String>> {
         self.machine.images.collect().await

@@ -7,7 +7,7 @@
 mod endpoints;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,9 +81,9 @@ impl Proxy {
                 };
                 let Some(shared) = weak.upgrade() else { return };
                 match accepted {
-                    Ok((client, _)) => {
+                    Ok((client, from)) => {
                         let tracker = shared.tasks.clone();
-                        tracker.spawn(serve(shared, client));
+                        tracker.spawn(serve(shared, client, from.ip().to_canonical()));
                     }
                     // Out of descriptors, mostly: others have to end first.
                     Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -130,13 +130,16 @@ impl Proxy {
     }
 }
 
-async fn serve(shared: Arc<Shared>, mut client: TcpStream) {
+async fn serve(shared: Arc<Shared>, mut client: TcpStream, from: IpAddr) {
     let _ = client.set_nodelay(true);
     let until = Instant::now() + PATIENCE;
     let mut tried: Vec<InstanceId> = Vec::new();
     loop {
         let changed = shared.endpoints.changed();
-        let Some(lease) = shared.endpoints.choose(&tried) else {
+        if shared.endpoints.refuses(from) {
+            return;
+        }
+        let Some(lease) = shared.endpoints.choose(from, &tried) else {
             // All have refused, or there are none: whoever comes next may take it.
             tried.clear();
             let pause = tokio::time::timeout(Duration::from_millis(100), changed);

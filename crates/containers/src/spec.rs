@@ -1,5 +1,6 @@
 //! What should run: an instance, its containers, volumes, network, limits and probes.
 
+mod ingress;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use zeroize::Zeroize;
 
 use crate::id::InstanceId;
 
+pub use ingress::{Ingress, IngressRule, PortRange, Protocol, Source};
 pub(crate) use validate::validate;
 
 /// An instance: containers that share a network namespace, volumes and limits.
@@ -34,6 +36,8 @@ pub struct InstanceSpec {
     pub volumes: Vec<Volume>,
     /// The network that the sandbox is attached to. Without one it has a loopback interface only.
     pub network: Option<NetworkSpec>,
+    /// Who may connect to the instance. Without it, everybody in its network.
+    pub ingress: Option<Ingress>,
     /// Limits of all containers together.
     pub limits: Limits,
     /// What happens when a container exits.
@@ -55,6 +59,7 @@ impl InstanceSpec {
             containers: Vec::new(),
             volumes: Vec::new(),
             network: None,
+            ingress: None,
             limits: Limits::default(),
             restart: RestartPolicy::Always,
             grace: Duration::from_secs(30),

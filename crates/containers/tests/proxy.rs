@@ -42,7 +42,7 @@ impl Servers {
             }
         });
         self.0.lock().unwrap().insert(id(name), (address, server));
-        Endpoint { id: id(name), port: 80, readiness: Readiness::Ready }
+        Endpoint { id: id(name), port: 80, readiness: Readiness::Ready, ingress: None }
     }
 
     /// As abruptly as a killed container.
@@ -106,7 +106,7 @@ async fn a_draining_instance_finishes_what_it_has_and_gets_nothing_new() {
     while proxy.connections(&id("old")) == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let draining = Endpoint { id: id("old"), port: 80, readiness: Readiness::Draining };
+    let draining = Endpoint { id: id("old"), port: 80, readiness: Readiness::Draining, ingress: None };
     proxy.set([draining, servers.start("new").await]);
     for _ in 0..5 {
         assert_eq!(get(address, "/").await.unwrap(), "new");
@@ -131,7 +131,7 @@ async fn a_drain_ends_with_its_grace_and_says_what_is_open() {
 async fn an_endpoint_that_does_not_answer_costs_no_request() {
     let servers = Arc::new(Servers::default());
     let proxy = Proxy::open("127.0.0.1:0".parse().unwrap(), servers.clone()).await.unwrap();
-    let dead = Endpoint { id: id("dead"), port: 80, readiness: Readiness::Ready };
+    let dead = Endpoint { id: id("dead"), port: 80, readiness: Readiness::Ready, ingress: None };
     proxy.set([dead, servers.start("alive").await]);
     for _ in 0..10 {
         assert_eq!(get(proxy.address(), "/").await.unwrap(), "alive");

@@ -3,6 +3,7 @@
 use cli::{Failure, FileFlags, Session};
 use serde_json::{Value, json};
 
+use crate::program::Program;
 use crate::text::at;
 
 /// Reads the one workload of a file.
@@ -30,7 +31,7 @@ pub fn read(file: &str, session: &mut Session) -> Result<Value, Failure> {
 }
 
 /// Writes a workload to a file, without what a server adds.
-pub fn save(file: &str, workload: &Value) -> Result<(), Failure> {
+pub fn save(file: &str, workload: &Value, program: &Program) -> Result<(), Failure> {
     let mut metadata = json!({"name": workload["metadata"]["name"]});
     for field in ["labels", "annotations"] {
         if let Some(value) = workload["metadata"].get(field) {
@@ -41,7 +42,8 @@ pub fn save(file: &str, workload: &Value) -> Result<(), Failure> {
         "apiVersion": workload["apiVersion"], "kind": workload["kind"], "metadata": metadata, "spec": workload["spec"],
     });
     let text = format!(
-        "# Written by compute deploy --save.\n# Apply with: groundplane compute deploy -f {file}\n{}",
+        "# Written by compute deploy --save.\n# Apply with: {}\n{}",
+        program.command(&format!("deploy -f {file}")),
         krm::encode::to_yaml(&kept)
     );
     std::fs::write(file, text).map_err(|error| Failure::other(format!("writing {file}: {error}")))

@@ -12,7 +12,7 @@ pub const DEFAULT_TYPE: &str = "d1-standard-2";
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(id = "settings", multiple = true)]
 pub struct Settings {
-    /// Container image, such as ghcr.io/acme/web:1.4.2.
+    /// Container image, such as ghcr.io/acme/web:1.4.2, or the folder or tar file of an OCI image on the disk of the server.
     #[arg(long, value_name = "IMAGE")]
     pub image: Option<String>,
 
@@ -172,7 +172,7 @@ impl Settings {
         };
         let container = chosen(containers, self.container.as_deref(), "app", "container", "--container")?;
         if let Some(image) = &self.image {
-            container["image"] = image.as_str().into();
+            container["image"] = on_disk(image).unwrap_or_else(|| image.clone()).into();
         }
         match self.port {
             Some(0) => set(container, "ports", None),
@@ -330,6 +330,17 @@ fn change_env_from(container: &mut Value, field: &str, change: &str, flag: &str)
     });
     change_list(container, "envFrom", |one| one[field]["name"] == name, source);
     Ok(())
+}
+
+/// The reference of an image on disk, if the text is the path of one: an OCI layout, or a tar file with one.
+fn on_disk(image: &str) -> Option<String> {
+    let path = std::path::Path::new(image);
+    let is_path = image.starts_with(['/', '.']) || image.ends_with(".tar");
+    let whole = std::fs::canonicalize(path).ok().filter(|_| is_path)?;
+    match whole.is_dir() {
+        true => whole.join("oci-layout").exists().then(|| format!("oci:{}", whole.display())),
+        false => Some(format!("oci-archive:{}", whole.display())),
+    }
 }
 
 /// `KEY=VALUE`, or `KEY-` for its removal.

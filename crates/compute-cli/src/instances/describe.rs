@@ -14,6 +14,7 @@ use crate::text::{age, at, environment, list, or_nothing, ports, runtime};
 #[command(after_help = "Examples:\n  groundplane compute instances describe web-default-dfw-0")]
 pub struct Arguments {
     /// Name of the instance.
+    #[arg(value_name = "INSTANCE")]
     name: String,
 
     #[command(flatten)]

@@ -19,6 +19,7 @@ const SHOWN: usize = 20;
 )]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     /// Show every changed field with its old and new value.

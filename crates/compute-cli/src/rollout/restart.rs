@@ -16,6 +16,7 @@ use crate::deploy::Wait;
 )]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     /// Only instances in this city.

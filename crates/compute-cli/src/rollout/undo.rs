@@ -19,6 +19,7 @@ use crate::text::number;
 )]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     /// Number of the revision, as "rollout history" lists it; 0 for the one before the last.

@@ -18,6 +18,7 @@ use crate::watch::sentence;
 )]
 pub struct Arguments {
     /// Name of the workload.
+    #[arg(value_name = "WORKLOAD")]
     name: String,
 
     #[command(flatten)]

@@ -26,6 +26,10 @@ pub fn check(workload: &Workload, at: &Path<'_>, errors: &mut Vec<FieldError>) {
         }
         let policy = at.field("networkPolicy");
         let all = policy.field("ingress");
+        if interface.network_policy.as_ref().is_some_and(|policy| policy.ingress.is_empty()) {
+            let why = "must have at least one rule; leave networkPolicy out to let everybody connect";
+            errors.push(FieldError::required(&all, why));
+        }
         let rules = interface.network_policy.iter().flat_map(|policy| &policy.ingress);
         for (index, rule) in rules.enumerate() {
             let at = all.index(index);

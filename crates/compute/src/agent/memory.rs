@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use containers::{Error, InstanceSpec, InstanceState, Runtime};
+use containers::{Error, InstanceId, InstanceSpec, InstanceState, Runtime};
 use krm::kind::Resource;
 use reconcile::reconciler::Bell;
 use reconcile::target::Target;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
 
+use super::addresses::Addresses;
 use super::{GRACE, id_of};
 use crate::kinds::Instance;
 
@@ -41,6 +42,7 @@ pub enum Observation {
 /// What is known of all instances, by id, which is the uid of the object.
 pub struct Memory {
     runtime: Arc<dyn Runtime>,
+    addresses: Option<Arc<Addresses>>,
     inner: Mutex<Inner>,
 }
 
@@ -77,9 +79,16 @@ struct Measured {
 }
 
 impl Memory {
-    /// Nothing is known of a runtime.
-    pub fn new(runtime: Arc<dyn Runtime>) -> Memory {
-        Memory { runtime, inner: Mutex::default() }
+    /// Nothing is known of a runtime. Instances that end are taken from the addresses first.
+    pub fn new(runtime: Arc<dyn Runtime>, addresses: Option<Arc<Addresses>>) -> Memory {
+        Memory { runtime, addresses, inner: Mutex::default() }
+    }
+
+    /// Completes when an instance has no connections any more, or they have taken too long.
+    async fn drain(&self, id: &InstanceId) {
+        if let Some(addresses) = &self.addresses {
+            addresses.drain(id).await;
+        }
     }
 
     /// What is known of an instance.
@@ -194,6 +203,7 @@ impl Memory {
         self.place(&id, target);
         tokio::spawn(async move {
             let Some(at) = id_of(&id) else { return };
+            self.drain(&at).await;
             if let Err(error) = self.runtime.stop(&at, GRACE).await {
                 tracing::warn!(%error, "an instance can't be stopped");
             }
@@ -213,6 +223,7 @@ impl Memory {
         self.lock().known.insert(id.clone(), Observation::Ending);
         tokio::spawn(async move {
             let Some(at) = id_of(&id) else { return self.set(&id, Observation::Removed) };
+            self.drain(&at).await;
             loop {
                 match self.runtime.stop(&at, GRACE).await {
                     Ok(()) | Err(Error::NotFound { .. }) => {}
@@ -256,6 +267,12 @@ impl Memory {
         };
         if matches!(known, Observation::Removed) {
             inner.usage.remove(id);
+        }
+        if let Some((addresses, id)) = self.addresses.as_ref().zip(id_of(id)) {
+            match &known {
+                Observation::State(state) => addresses.note(&id, Some(state)),
+                _ => addresses.note(&id, None),
+            }
         }
         inner.known.insert(id.to_owned(), known);
         let rung = inner.bell.clone().zip(inner.targets.get(id).cloned()).filter(|_| !is_same);

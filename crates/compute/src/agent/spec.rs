@@ -13,14 +13,15 @@ use reconcile::context::Context;
 use reconcile::target::Target;
 use serde_json::Value;
 
+use super::addresses::{CITY, POLICY, PORTS, WORKLOAD};
 use super::memory::{NAME, NAMESPACE, PROJECT};
 use super::pull_secrets::credentials;
-use super::{GRACE, id_of};
+use super::{GRACE, id_of, policy};
 use crate::catalog;
 use crate::controllers::network::Attached;
 use crate::environment::{self, Data};
 use crate::kinds::InstanceType;
-use crate::names::{DEPLOYMENT_NAME, canonical_instance_type};
+use crate::names::{CITY_CODE, DEPLOYMENT_NAME, WORKLOAD_UID, canonical_instance_type};
 use crate::template::{list, networks};
 
 /// The epoch of an instance: its id is the uid of the object, and each object is one instance.
@@ -44,6 +45,21 @@ pub fn of(target: &Target, instance: &Object, context: &Context<'_>) -> Result<I
         (NAMESPACE.to_owned(), instance.namespace().to_owned()),
         (NAME.to_owned(), instance.name().to_owned()),
     ]);
+    let ports: Vec<String> = list(&sandbox["containers"])
+        .flat_map(|container| list(&container["ports"]))
+        .filter(|port| is_tcp(port))
+        .filter_map(|port| Some(format!("{}={}", port["name"].as_str()?, port["port"].as_u64()?)))
+        .collect();
+    made.ingress = policy::of(spec)?;
+    let policy = made.ingress.as_ref().and_then(|ingress| serde_json::to_string(ingress).ok());
+    let label = |key: &str| instance.label(key).map(str::to_owned);
+    let further = [
+        (WORKLOAD, label(WORKLOAD_UID)),
+        (CITY, label(CITY_CODE)),
+        (PORTS, Some(ports.join(",")).filter(|ports| !ports.is_empty())),
+        (POLICY, policy),
+    ];
+    made.labels.extend(further.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     made.hostname = Some(instance.name().chars().take(63).collect());
     made.grace = GRACE;
     made.limits = limits(spec, context);
@@ -110,8 +126,9 @@ fn network(
     let deployment = instance.label(DEPLOYMENT_NAME).unwrap_or_default();
     let attached = Attached { namespace: instance.namespace(), deployment, networks };
     let subnet = attached.subnet(0, context).ok_or_else(|| format!("Network {name} has no subnet here"))?;
-    let subnet = subnet.parse().map_err(|_| format!("{subnet:?} is not a subnet"))?;
-    let network = format!("{}/{}/{name}", target.plane, instance.namespace());
+    let subnet: ipnet::IpNet = subnet.parse().map_err(|_| format!("{subnet:?} is not a subnet"))?;
+    // Cities are apart even where one machine is two of them: traffic between them is not carried.
+    let network = format!("{}/{}/{name}/{subnet}", target.plane, instance.namespace());
     Ok(Some(NetworkSpec { network, subnet, address: None }))
 }
 
@@ -154,9 +171,7 @@ fn container(
     let variables = environment::resolve(container, instance, lookup)?;
     made.env =
         variables.into_iter().map(|(name, value)| EnvVar { name, value: Sensitive::from(value) }).collect();
-    for port in
-        list(&container["ports"]).filter(|port| port["protocol"].as_str().is_none_or(|it| it == "TCP"))
-    {
+    for port in list(&container["ports"]).filter(|port| is_tcp(port)) {
         let number = port["port"].as_u64().and_then(|port| u16::try_from(port).ok());
         let name = port["name"].as_str().unwrap_or_default().to_owned();
         made.ports.extend(number.map(|port| Port { name, port, publish: None }));
@@ -171,6 +186,10 @@ fn container(
     made.readiness = probe(&container["readinessProbe"]);
     made.liveness = probe(&container["livenessProbe"]);
     Ok(made)
+}
+
+fn is_tcp(port: &Value) -> bool {
+    port["protocol"].as_str().is_none_or(|protocol| protocol == "TCP")
 }
 
 fn probe(probe: &Value) -> Option<Probe> {

@@ -109,7 +109,8 @@ fn failed(error: &Error) -> (ConditionUpdate, ConditionUpdate) {
         | Error::AddressInUse { .. } => {
             ("ConfigurationError", "The instance could not be started due to a configuration error")
         }
-        Error::MachineNotReady { .. } | Error::NoSpace { .. } | Error::NoFreeAddress { .. } => {
+        Error::MachineNotReady { .. } => ("MachineNotReady", "The machine can't run containers"),
+        Error::NoSpace { .. } | Error::NoFreeAddress { .. } => {
             ("Failed", "The machine can't run the instance")
         }
         _ => {

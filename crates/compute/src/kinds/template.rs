@@ -64,7 +64,7 @@ pub struct InstanceTemplateSpec {
 pub struct NetworkInterface {
     /// The network. Attaching takes the permission `use` on it.
     pub network: NetworkName,
-    /// Who may connect to the instances. Without it, nobody from outside of the network.
+    /// Who may connect to the instances. Without it, everybody who reaches their address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_policy: Option<NetworkPolicy>,
 }
@@ -84,7 +84,7 @@ pub struct NetworkName {
 /// Who may connect.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkPolicy {
-    /// Allowed connections. What one of the rules allows is allowed.
+    /// Allowed connections, at least one rule. What one of the rules allows is allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub ingress: Vec<IngressRule>,

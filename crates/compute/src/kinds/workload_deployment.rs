@@ -111,6 +111,10 @@ pub struct WorkloadDeploymentStatus {
     /// Location that the instances run at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<LocationRef>,
+    /// Where the ports of the workload are reached in this city. Placements in one city share them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    pub addresses: Vec<ServedAddress>,
     /// Label selector of the instances, for autoscalers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
@@ -121,6 +125,23 @@ pub struct WorkloadDeploymentStatus {
     /// State of autoscaling, if the deployment is scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoscaling: Option<AutoscalingStatus>,
+}
+
+/// Where a port of a workload is reached in a city.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedAddress {
+    /// Name of the port.
+    #[schemars(length(min = 1, max = 15))]
+    pub name: String,
+    /// Port that the instances listen on.
+    #[schemars(range(min = 1))]
+    pub port: u16,
+    /// Address and port to connect to. Connections go to instances that are ready.
+    #[schemars(length(min = 1, max = 64))]
+    pub address: String,
+    /// The address as a URL: `http`, `https` or `tcp`.
+    #[schemars(length(min = 1, max = 128))]
+    pub url: String,
 }
 
 /// Why an instance is not ready.
@@ -170,6 +191,7 @@ impl Resource for WorkloadDeployment {
                 status_replicas: ".status.replicas".to_owned(),
                 selector: Some(".status.selector".to_owned()),
             })
+            .controlled()
             .selects(&["spec.workloadRef.name", "spec.cityCode"])
             .prints_age()
             .prints("Available", "string", r#".status.conditions[?(@.type=="Available")].status"#)

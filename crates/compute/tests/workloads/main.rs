@@ -15,6 +15,9 @@
 //! | "starting" hides an image that can't be pulled | `cases::their_states_read_as_they_are_meant`, `deployed::every_failure_is_told_with_its_cause` |
 //! | cities without a location are skipped, updates are not checked | `admission::everything_that_is_wrong_is_told_by_its_field` |
 //! | controllers replace each other's labels for ever | `deployed::controllers_leave_what_others_write_and_come_to_rest` |
+//! | a deploy drops what it does not name, files have server fields | `compute::commands` of the binary |
+//! | a request for access fails when it is made twice | `compute::enabled` of the binary |
+//! | a workload is destroyed without a terminal and without `--yes` | `compute::commands` of the binary |
 #![allow(clippy::unwrap_used, reason = "in a test a failed step is a failed test")]
 
 #[path = "../../../apiserver/tests/shelves/objects.rs"]

@@ -11,13 +11,15 @@ use crate::state::{Capability, Check};
 pub(super) async fn check(settings: &Settings) -> Check {
     let capabilities = vec![
         root(),
-        program(&settings.runc, "runc", "runc", &["--version"]).await,
-        program(&settings.ip, "ip", "iproute2", &["-V"]).await,
-        program(Path::new("unshare"), "unshare", "util-linux", &["--version"]).await,
+        program(&settings.runc, "runc", "runc", &["--version"], true).await,
+        program(&settings.ip, "ip", "iproute2", &["-V"], true).await,
+        program(Path::new("unshare"), "unshare", "util-linux", &["--version"], true).await,
         cgroups(),
         overlayfs(settings),
         user_namespaces(settings),
         seccomp(),
+        // Only instances with an ingress policy need it.
+        program(&settings.nft, "nft", "nftables", &["--version"], false).await,
     ];
     Check { capabilities }
 }
@@ -28,11 +30,11 @@ fn root() -> Capability {
     capability("root", true, is_root.then(|| "uid 0".to_owned()), problem)
 }
 
-async fn program(path: &Path, name: &str, package: &str, arguments: &[&str]) -> Capability {
+async fn program(path: &Path, name: &str, package: &str, arguments: &[&str], required: bool) -> Capability {
     let version = command::run(path, arguments, "").await.ok();
     let version = version.map(|version| version.lines().next().unwrap_or_default().to_owned());
     let problem = format!("The program {name} is missing: install it with \"apt-get install {package}\".");
-    capability(name, true, version, &problem)
+    capability(name, required, version, &problem)
 }
 
 fn cgroups() -> Capability {

@@ -27,7 +27,7 @@ impl Machine {
     pub(super) fn new(settings: Settings) -> Result<Self> {
         Ok(Self {
             images: ImageStore::open(&settings.image_folder(), settings.images.clone())?,
-            networks: Networks::new(settings.ip.clone(), settings.prefix()),
+            networks: Networks::new(settings.ip.clone(), settings.nft.clone(), settings.prefix()),
             cgroups: Cgroups::detect(settings.prefix()),
             runc: Runc::new(settings.runc.clone(), settings.runc_folder()),
             events: broadcast::channel(EVENTS).0,

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::id::InstanceId;
 use crate::image::Digest;
 use crate::image::unpack::IdShift;
-use crate::spec::{InstanceSpec, NetworkSpec};
+use crate::spec::{Ingress, InstanceSpec, NetworkSpec};
 
 /// Where iproute2 keeps namespaces by their names.
 pub(super) const NAMESPACES: &str = "/run/netns";
@@ -31,6 +31,7 @@ const INTERFACE: &str = "eth0";
 
 pub(super) struct Networks {
     ip: PathBuf,
+    nft: PathBuf,
     prefix: String,
     /// Namespaces are made and removed one at a time.
     changing: tokio::sync::Mutex<()>,
@@ -45,8 +46,8 @@ pub(super) struct Target {
 }
 
 impl Networks {
-    pub(super) fn new(ip: PathBuf, prefix: String) -> Self {
-        Self { ip, prefix, changing: tokio::sync::Mutex::default(), addresses: Mutex::default() }
+    pub(super) fn new(ip: PathBuf, nft: PathBuf, prefix: String) -> Self {
+        Self { ip, nft, prefix, changing: tokio::sync::Mutex::default(), addresses: Mutex::default() }
     }
 
     /// Name of the namespace of an instance.
@@ -127,6 +128,10 @@ impl Networks {
             );
             self.ip(&["-n", &bridge_namespace, "-batch", "-"], &link).await?;
             let (length, gateway) = (subnet.prefix_len(), gateway(subnet)?);
+            // Before it has an address: nobody connects in between.
+            if let Some(ingress) = &spec.ingress {
+                self.admit(&namespace, ingress, gateway).await?;
+            }
             let without_detection = if address.is_ipv6() { " nodad" } else { "" };
             let addresses = format!(
                 "addr add {address}/{length} dev {INTERFACE}{without_detection}\n\
@@ -136,6 +141,19 @@ impl Networks {
             self.ip(&["-n", &namespace, "-batch", "-"], &addresses).await?;
         }
         Ok(Target { namespace: bridge_namespace, address })
+    }
+
+    /// Lets in what a policy admits, and nothing else.
+    async fn admit(&self, namespace: &str, ingress: &Ingress, gateway: IpAddr) -> Result<()> {
+        let nft = self.nft.display().to_string();
+        let made = self.ip(&["netns", "exec", namespace, &nft, "-f", "-"], &ingress.ruleset(gateway)).await;
+        if made.is_err() {
+            // Half of a namespace is none: the next try begins anew.
+            self.remove_namespace(namespace).await?;
+        }
+        made.map_err(|error| {
+            Error::machine("enforcing the network policy with nft (apt-get install nftables)", error)
+        })
     }
 
     /// Removes the namespace of an instance, and that of its network if it was the last one there.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub runc: PathBuf,
     /// The program ip of iproute2.
     pub ip: PathBuf,
+    /// The program nft of nftables, for instances that say who may connect to them.
+    pub nft: PathBuf,
     /// How root file systems are made.
     pub rootfs: RootfsMode,
     /// The ids of the user namespace that containers run in; without it their root is the machine's root.
@@ -55,6 +57,7 @@ impl Settings {
             shim,
             runc: PathBuf::from("runc"),
             ip: PathBuf::from("ip"),
+            nft: PathBuf::from("nft"),
             rootfs: RootfsMode::Overlay,
             user_namespace: Some(ids),
             images: StoreSettings { ids: Some(ids), ..StoreSettings::default() },

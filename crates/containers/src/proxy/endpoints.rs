@@ -1,12 +1,14 @@
 //! The endpoints of a proxy, and the connections that they have.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 
 use crate::id::InstanceId;
+use crate::spec::Ingress;
 
 /// An instance that serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct Endpoint {
     pub port: u16,
     /// Whether it gets new connections.
     pub readiness: Readiness,
+    /// Who may connect to it. Without it, everybody.
+    pub ingress: Option<Ingress>,
 }
 
 /// Whether an endpoint gets new connections.
@@ -26,6 +30,12 @@ pub enum Readiness {
     Ready,
     /// It finishes what it has.
     Draining,
+}
+
+impl Endpoint {
+    fn admits(&self, client: IpAddr) -> bool {
+        self.ingress.as_ref().is_none_or(|ingress| ingress.admits(client, self.port))
+    }
 }
 
 #[derive(Default)]
@@ -74,14 +84,22 @@ impl Endpoints {
         self.0.changed.clone().notified_owned()
     }
 
-    /// The ready endpoint with the fewest connections, other than those that were tried.
-    pub(super) fn choose(&self, tried: &[InstanceId]) -> Option<Lease> {
+    /// Whether an endpoint gets new connections, and none that does lets this client in.
+    pub(super) fn refuses(&self, client: IpAddr) -> bool {
+        let known = self.0.known();
+        let mut ready = known.endpoints.iter().filter(|one| one.readiness == Readiness::Ready).peekable();
+        ready.peek().is_some() && !ready.any(|endpoint| endpoint.admits(client))
+    }
+
+    /// The ready endpoint with the fewest connections that lets the client in, other than those that were tried.
+    pub(super) fn choose(&self, client: IpAddr, tried: &[InstanceId]) -> Option<Lease> {
         let mut known = self.0.known();
         known.turn = known.turn.wrapping_add(1);
         let ready: Vec<&Endpoint> = known
             .endpoints
             .iter()
             .filter(|endpoint| endpoint.readiness == Readiness::Ready && !tried.contains(&endpoint.id))
+            .filter(|endpoint| endpoint.admits(client))
             .collect();
         let count = ready.len();
         let in_turn = (0..count).map(|index| ready[(index + known.turn) % count]);

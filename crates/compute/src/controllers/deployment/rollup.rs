@@ -61,8 +61,11 @@ impl Observed<'_> {
         if let Some((instance, reason, message)) = self.failure() {
             status["failure"] = json!({"instance": instance, "reason": reason, "message": message});
         }
-        if let Some(autoscaling) = deployment.at("status.autoscaling") {
-            status["autoscaling"] = autoscaling.clone();
+        // What others report stays.
+        for field in ["autoscaling", "addresses"] {
+            if let Some(value) = deployment.get("status").and_then(|status| status.get(field)) {
+                status[field] = value.clone();
+            }
         }
         status
     }
@@ -165,7 +168,7 @@ impl Observed<'_> {
             };
             candidates.push((priority, ConditionUpdate::no(kind, &reason, data.message)));
         }
-        // The cause is on the instance; it is told here, so that nobody has to look for it.
+        // The cause is on the instance; repeating it here saves a second lookup.
         if let Some((instance, reason, message)) =
             self.failure().filter(|failure| failure.1 != "QuotaExceeded")
         {
