@@ -22,6 +22,20 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Many instances, many workloads, and the start of a container.
+    #[command(disable_help_flag = true)]
+    Compute {
+        /// Handed on to the bench as they are.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Hosts from a source: a first list, a second one that writes nothing, changes, memory.
+    #[command(disable_help_flag = true)]
+    Sources {
+        /// Handed on to the bench as they are; `--hosts 1000` for another size.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// An import with controllers at work, and a controller in the control planes of many projects.
     #[command(disable_help_flag = true)]
     Controllers {
@@ -50,6 +64,20 @@ pub enum What {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Get, List, Update and events of the fulfillment API, beside PostgreSQL behind gRPC.
+    #[command(disable_help_flag = true)]
+    Fulfillment {
+        /// Handed on to the bench as they are; `--check` fails when a floor is missed.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Pages of the portal on a large fleet, their weight, and many open live pages.
+    #[command(disable_help_flag = true)]
+    Portal {
+        /// Handed on to the bench as they are; `--check` fails when a floor is missed.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Metered creates, claims that wait, subnets, and projects with their grants, on a running server.
     #[command(disable_help_flag = true)]
     Quota {
@@ -69,6 +97,7 @@ pub enum What {
 pub fn run(what: &What) -> Result<(), Failure> {
     match what {
         What::Api { args } => bench("groundplane", "api", args),
+        What::Compute { args } => bench("groundplane", "compute", args),
         What::Controllers { args } => bench("groundplane", "controllers", args),
         What::Design { args } => {
             bench("design", "design", args)?;
@@ -79,7 +108,10 @@ pub fn run(what: &What) -> Result<(), Failure> {
             bench("platform", "platform", args)?;
             bench("groundplane", "tenants", args)
         }
+        What::Fulfillment { args } => bench("groundplane", "fulfillment", args),
+        What::Portal { args } => bench("groundplane", "portal", args),
         What::Quota { args } => bench("groundplane", "quota", args),
+        What::Sources { args } => bench("groundplane", "sources", args),
         What::Store { args } => bench("store", "store", args),
         What::Time { args } => bench("groundplane", "time", args),
     }

@@ -1,6 +1,7 @@
 //! The developer's commands: `cargo xtask <command>`.
 #![allow(clippy::print_stdout, reason = "a command for people: what it prints is what it is for")]
 
+mod attack;
 mod bench;
 mod binaries;
 mod dist;
@@ -45,6 +46,8 @@ enum Command {
     Dist(dist::Options),
     /// Look for input that does harm, guided by coverage.
     Fuzz(fuzz::Options),
+    /// Make random requests as several principals, and compare the answers with what each may see and do.
+    Attack(attack::Options),
     /// Run crash loops and concurrency tests for a long time.
     Soak(soak::Options),
     /// Measure one part.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Dist(options) => dist::run(&options),
         Command::Docs => docs::run(),
         Command::Fuzz(options) => fuzz::run(&options),
+        Command::Attack(options) => attack::run(&options),
         Command::Soak(options) => soak::run(&options),
         Command::Bench(what) => bench::run(&what),
     };

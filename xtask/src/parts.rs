@@ -40,10 +40,14 @@ const LAYERS: [Layer; 2] = [
 const PYTHON_CLIENT: &str = "kubernetes==37.0.2";
 /// An emulator of Redfish BMCs.
 const SUSHY_TOOLS: &str = "sushy-tools==2.2.0";
+/// A bare-metal service whose nodes are synchronized; one process with SQLite.
+const IRONIC: &str = "ironic==39.0.0";
 /// What the foreign client of the fulfillment API is made with: stubs from our .proto files, and server reflection.
 const GRPC_CLIENT: [&str; 3] = ["grpcio==1.85.1", "grpcio-tools==1.85.1", "grpcio-reflection==1.85.1"];
 /// Version 2 does not load on Node 20.
 const JAVASCRIPT_CLIENT: &str = "@kubernetes/client-node@1.4.0";
+/// What drives Chromium in the tests of the portal, and what finds barriers on its pages.
+const BROWSER: [&str; 2] = ["playwright-core@1.65.1", "axe-core@4.14.0"];
 
 /// Has every client that the tests start.
 pub fn fetch() -> Result<(), Failure> {
@@ -56,7 +60,9 @@ pub fn fetch() -> Result<(), Failure> {
     let stubs = "import grpc_tools.protoc, grpc_reflection.v1alpha.reflection";
     fetch_python(&parts.join("python-grpc"), stubs, &GRPC_CLIENT)?;
     fetch_python(&parts.join("sushy"), "import sushy_tools.emulator.main", &[SUSHY_TOOLS])?;
-    fetch_javascript_client(&parts)
+    fetch_python(&parts.join("ironic"), "import ironic.command.singleprocess", &[IRONIC])?;
+    fetch_javascript(&parts.join("javascript"), "@kubernetes/client-node", &[JAVASCRIPT_CLIENT])?;
+    fetch_javascript(&parts.join("browser"), "playwright-core", &BROWSER)
 }
 
 fn fetch_layer(layer: &Layer, parts: &Path) -> Result<(), Failure> {
@@ -82,15 +88,15 @@ fn fetch_layer(layer: &Layer, parts: &Path) -> Result<(), Failure> {
     fs::remove_dir_all(&unpacked).map_err(|error| Failure(format!("{}: {error}", unpacked.display())))
 }
 
-fn fetch_javascript_client(parts: &Path) -> Result<(), Failure> {
-    let folder = parts.join("javascript");
-    let load = "import('@kubernetes/client-node').catch(() => process.exit(1))";
-    if folder.is_dir() && runs(Command::new("node").args(["--eval", load]).current_dir(&folder)) {
+/// Has packages of npm in `folder`; `check` is the one that is loaded to see that they are there.
+fn fetch_javascript(folder: &Path, check: &str, packages: &[&str]) -> Result<(), Failure> {
+    let load = format!("import('{check}').catch(() => process.exit(1))");
+    if folder.is_dir() && runs(Command::new("node").args(["--eval", &load]).current_dir(folder)) {
         return Ok(());
     }
-    make(&folder)?;
+    make(folder)?;
     let install = ["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", "."];
-    step::run(quiet("npm").args(install).arg(JAVASCRIPT_CLIENT).current_dir(&folder))
+    step::run(quiet("npm").args(install).args(packages).current_dir(folder))
 }
 
 /// Has packages in a virtual environment in `folder`; `check` is a program that needs all of them.

@@ -12,8 +12,9 @@ struct Part {
     package: &'static str,
 }
 
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 18] = [
     Part { check: &["c++", "--version"], package: "g++" },
+    Part { check: &["chromium", "--version"], package: "chromium" },
     Part { check: &["dig", "-v"], package: "bind9-dnsutils" },
     Part { check: &["docker-registry", "--version"], package: "docker-registry" },
     Part { check: &["etcd", "--version"], package: "etcd-server" },
@@ -23,6 +24,7 @@ const PARTS: [Part; 16] = [
     Part { check: &["ipmi_sim", "--help"], package: "openipmi" },
     Part { check: &["ipmitool", "-V"], package: "ipmitool" },
     Part { check: &["named", "-v"], package: "bind9" },
+    Part { check: &["nft", "--version"], package: "nftables" },
     Part { check: &["node", "--version"], package: "nodejs" },
     Part { check: &["npm", "--version"], package: "npm" },
     Part { check: &["prlimit", "--version"], package: "util-linux" },

@@ -13,10 +13,18 @@ fn all() -> Vec<Box<dyn CommandModule>> {
         Box::new(inventory_cli::Commands),
         Box::new(fulfillment_cli::Hosts),
         Box::new(fulfillment_cli::Hubs),
+        Box::new(fulfillment_cli::Clusters),
+        Box::new(fulfillment_cli::Zones),
+        Box::new(sources_cli::Sources),
+        Box::new(sources_cli::Sync),
+        Box::new(orchestrator_cli::Tasks),
+        Box::new(orchestrator_cli::Nodes),
+        Box::new(orchestrator_cli::Why),
         Box::new(platform_cli::Quota),
         Box::new(platform_cli::Access),
         Box::new(platform_cli::Services),
         Box::new(platform_cli::Locations),
+        Box::new(portal_cli::Commands),
     ]
 }
 

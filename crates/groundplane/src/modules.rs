@@ -29,7 +29,10 @@ pub fn all() -> Vec<Listed> {
         Listed::Domain(Box::new(networking::Module)),
         Listed::Domain(Box::new(compute::Module)),
         Listed::Domain(Box::new(fulfillment::Module)),
+        Listed::Domain(Box::new(sources::Module)),
+        Listed::Domain(Box::new(orchestrator::Module)),
         Listed::Server(Box::new(gateway::Module)),
+        Listed::Server(Box::new(portal::Module)),
     ]
 }
 
@@ -80,6 +83,7 @@ pub fn parts(environment: &Environment) -> Parts {
         all.plugins.authorizers.extend(parts.plugins.authorizers);
         all.plugins.effects.extend(parts.plugins.effects);
         all.signers = all.signers.or(parts.signers);
+        all.sessions = all.sessions.or(parts.sessions);
         all.virtual_resources.extend(parts.virtual_resources);
         all.routes.extend(parts.routes);
         all.node_routes.extend(parts.node_routes);

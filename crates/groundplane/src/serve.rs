@@ -3,6 +3,7 @@
 mod announce;
 mod background;
 mod bootstrap;
+mod checkpoints;
 mod controllers;
 pub mod data;
 mod demo_folder;
@@ -11,6 +12,7 @@ pub mod local;
 mod nodes;
 pub mod open;
 mod supervisor;
+mod synchronizers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,9 +26,11 @@ use apiserver::authn::{
 use apiserver::controllers::writes::ControllerAudit;
 use apiserver::first_start::{Credentials, ServerNames};
 use apiserver::handle::other::Other;
+use apiserver::in_process::PublicApi;
 use apiserver::limits::{self, Limits};
 use apiserver::metrics::Metrics;
 use apiserver::node::NodeServer;
+use apiserver::outgoing::{Destination, Outgoing};
 use apiserver::pipeline::{Audit, Pipeline};
 use apiserver::population::Room;
 use apiserver::route::Routes;
@@ -72,6 +76,11 @@ pub struct Arguments {
     #[command(flatten)]
     etcd_access: open::EtcdAccess,
 
+    /// Run the synchronizers of these sources of hosts in the server, each with the identity of its source. For small sites;
+    /// "groundplane sync" runs one as a process of its own.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    sources: Vec<String>,
+
     /// Static tokens, one per line: token,user,uid,"group1,group2".
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
@@ -100,6 +109,17 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     audit_log_files: u32,
 
+    /// Maximum size of the history, in MiB. Beyond it the oldest changes go, whatever their age; verification reports them as
+    /// pruned.
+    #[arg(long, value_name = "NUMBER", default_value_t = 8192)]
+    max_history_megabytes: u64,
+
+    /// File in which the newest signed checkpoint of the history is kept besides in the store. The server refuses a store
+    /// that is older. Put it where nobody who can change the store can change it. Defaults to checkpoint.json in the data
+    /// folder.
+    #[arg(long, value_name = "FILE")]
+    checkpoint_file: Option<PathBuf>,
+
     /// Start with a small demo fleet, in a temporary data folder that is removed when the server stops. With --data or
     /// --etcd, use that store instead; it must hold nothing else.
     #[arg(long)]
@@ -122,6 +142,22 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().requests_per_user)]
     max_requests_per_user: usize,
 
+    /// Maximum number of concurrent requests in one project, not counting watches.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().requests_per_project)]
+    max_requests_per_project: usize,
+
+    /// Maximum number of concurrent requests without credentials, not counting health checks.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().anonymous_requests)]
+    max_anonymous_requests: usize,
+
+    /// Memory for request bodies that are being sent and handled, in MiB. A quarter of it is kept for administrators.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().body_bytes >> 20)]
+    max_body_megabytes: usize,
+
+    /// Memory for request bodies of one user, in MiB.
+    #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().body_bytes_per_user >> 20)]
+    max_body_megabytes_per_user: usize,
+
     /// Maximum number of concurrent watches of one user.
     #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().watches_per_user)]
     max_watches_per_user: usize,
@@ -130,6 +166,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = limits::Settings::default().watches_per_project)]
     max_watches_per_project: usize,
 
+    #[command(flatten)]
+    window: open::WindowFlags,
+
     /// Maximum number of objects of all kinds in one project.
     #[arg(long, value_name = "NUMBER", default_value_t = Room::default().objects)]
     max_objects_per_project: usize,
@@ -137,6 +176,12 @@ pub struct Arguments {
     /// Maximum number of CustomResourceDefinitions in one project.
     #[arg(long, value_name = "NUMBER", default_value_t = Room::default().definitions)]
     max_definitions_per_project: usize,
+
+    /// Hosts and networks that conversion webhooks of projects may be at: hooks.example.com, hooks.example.com:8443,
+    /// *.example.com, 10.1.0.0/16. A host counts only where it has a public address; others must be listed as networks. None
+    /// unless listed.
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',')]
+    project_webhooks: Vec<Destination>,
 
     /// Features to turn on or off, as in Name=true,Other=false. AllAlpha and AllBeta stand for all of a stage.
     #[arg(long, value_name = "NAME=BOOL,…", value_delimiter = ',')]
@@ -199,7 +244,16 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     let tls =
         Arc::new(ServerTls::new(&credentials, &[]).map_err(|error| Failure::new("setting up TLS", error))?);
     let url = arguments.listen.url(address);
-    let (store, kinds) = open::store(folder, &arguments.etcd, &arguments.etcd_access, &gates).await?;
+    let local = arguments.local.choose(folder, arguments.demo || !arguments.etcd.is_empty())?;
+    let (store, kinds) = open::store(
+        folder,
+        &arguments.etcd,
+        &arguments.etcd_access,
+        &arguments.window,
+        &gates,
+        arguments.max_history_megabytes << 20,
+    )
+    .await?;
     let failed = |error: store::Error| Failure::new("reading what is stored", error);
     let parts = modules::parts(&Environment {
         kinds: kinds.clone(),
@@ -212,16 +266,19 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     let (api, following) = started.map_err(failed)?;
     api.set_feature_gates(gates.clone());
     api.name_key_files(credentials.key_files());
+    api.set_outgoing(Outgoing::to(arguments.project_webhooks.clone()));
     api.followers().population.give_room(Room {
         objects: arguments.max_objects_per_project,
         definitions: arguments.max_definitions_per_project,
     });
+    let checkpoint_file = arguments.checkpoint_file.clone().unwrap_or_else(|| folder.join("checkpoint.json"));
+    checkpoints::keep(&api, checkpoint_file).await?;
     let demo_state = match arguments.demo {
         true => Some(demo::check(&api).await?),
         false => None,
     };
     bootstrap::run(&api).await?;
-    arguments.local.prepare(&api).await?;
+    local.prepare(&api).await?;
     let advertised = own_service::advertised(address);
     let told = own_service::publish(&api, advertised, !arguments.etcd.is_empty()).await;
     told.map_err(|error| Failure::new("publishing the address of the server", error))?;
@@ -262,16 +319,26 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     let metrics: Arc<Metrics> = Arc::default();
     let node_server = NodeServer { api: api.clone(), metrics: metrics.clone(), audit: audit.clone() };
     let node_listener = arguments.nodes.listen(&parts, node_server, &tls).await?;
-    let routes = Routes::new(parts.routes.clone())
+    let machine = local.machine(folder).await?;
+    api.name_shortcomings(machine.missing.clone());
+    let mut routes = parts.routes.clone();
+    routes.push(Arc::new(instance_streams::Streams::new(machine.runtime.clone())));
+    let routes = Routes::new(routes)
         .map_err(|conflict| Failure::new("putting the routes of the modules together", conflict))?;
     let pipeline = Arc::new(Pipeline {
         api: api.clone(),
         authenticator,
+        sessions: parts.sessions.clone(),
         limits: Limits::new(limits::Settings {
             requests: arguments.max_requests,
             requests_per_user: arguments.max_requests_per_user,
             watches_per_user: arguments.max_watches_per_user,
             watches_per_project: arguments.max_watches_per_project,
+            requests_per_project: arguments.max_requests_per_project,
+            anonymous_requests: arguments.max_anonymous_requests,
+            body_bytes: arguments.max_body_megabytes << 20,
+            body_bytes_per_user: arguments.max_body_megabytes_per_user << 20,
+            ..limits::Settings::default()
         }),
         other: Other {
             version: env!("CARGO_PKG_VERSION"),
@@ -284,8 +351,9 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
         virtual_resources: parts.virtual_resources.clone(),
         routes,
     });
+    api.serve_in_process(PublicApi::of(Arc::downgrade(&pipeline)));
     let mut chosen = modules::controllers(api.kinds(), &parts, &gates, credentials.ca_pem());
-    chosen.extend(arguments.local.agent(folder).await?);
+    chosen.extend(machine.agents);
     api.controllers().work_on(background);
     controllers::start(&api, chosen, &arguments.controllers)?;
     let (stop, stopped) = watch::channel(false);
@@ -296,9 +364,11 @@ async fn serve(arguments: Arguments, folder: &Path, background: Handle) -> Resul
     let signalled = until_signalled();
     announce::ready(arguments.log_format, &url, &kubeconfig, arguments.demo);
     supervisor::ready();
+    let synchronizers = synchronizers::start(&arguments.sources, &kubeconfig);
 
     signalled.await;
     supervisor::stopping();
+    synchronizers.cancel();
     api.controllers().stop().await;
     tracing::info!("stopping");
     if !arguments.etcd.is_empty()
@@ -337,18 +407,31 @@ fn believed(path: &std::path::Path) -> Result<(Vec<Issuer>, Anonymous), Failure>
     Ok((issuers, config.anonymous))
 }
 
-/// Renews certificates that are about to expire, and serves the new ones at once.
+/// Renews certificates that are about to expire, and serves the new ones at once. On SIGHUP those in the data folder are read
+/// again.
 async fn renew(mut credentials: Credentials, tls: Arc<ServerTls>, url: String) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangup = signal(SignalKind::hangup()).ok();
     loop {
-        tokio::time::sleep(std::time::Duration::from_secs(6 * 3600)).await;
-        match credentials.renewed(std::time::SystemTime::now()) {
+        let asked = async {
+            match &mut hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let now = std::time::SystemTime::now();
+        let renewed = tokio::select! {
+            () = tokio::time::sleep(std::time::Duration::from_secs(6 * 3600)) => credentials.renewed(now),
+            _ = asked => credentials.read_again(now).map(Some),
+        };
+        match renewed {
             Ok(None) => {}
             Ok(Some(renewed)) => {
                 let used = tls.replace(&renewed).map_err(|error| error.to_string());
                 let told = renewed.write_kubeconfig(&url).map_err(|error| error.to_string());
                 match used.and(told.map(drop)) {
-                    Ok(()) => tracing::info!("the certificates were renewed"),
-                    Err(error) => tracing::error!(error, "the renewed certificates can't be used"),
+                    Ok(()) => tracing::info!("new certificates are served"),
+                    Err(error) => tracing::error!(error, "the new certificates can't be used"),
                 }
                 credentials = renewed;
             }

@@ -13,6 +13,8 @@ mod marker;
 mod restore_guide;
 #[path = "past/restored_wrongly.rs"]
 mod restored_wrongly;
+#[path = "past/rolled_back.rs"]
+mod rolled_back;
 #[path = "past/tampered.rs"]
 mod tampered;
 #[path = "past/told.rs"]

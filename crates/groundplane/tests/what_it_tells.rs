@@ -27,8 +27,8 @@ async fn every_request_is_noted_down_as_kubernetes_notes_it() {
     assert!(watch.ends_well().await);
     assert!(server.stop().unwrap().success());
 
-    let events = events(&data.join("audit.log"));
-    let of = |uri: &str| events.iter().filter(|event| event["requestURI"] == uri).collect::<Vec<_>>();
+    let noted = events(&data.join("audit.log"));
+    let of = |uri: &str| noted.iter().filter(|event| event["requestURI"] == uri).collect::<Vec<_>>();
     let created = of("/api/v1/namespaces/default/configmaps");
     assert_eq!(created.len(), 1, "{created:?}");
     assert_eq!(created[0]["verb"], "create");
@@ -48,7 +48,9 @@ async fn every_request_is_noted_down_as_kubernetes_notes_it() {
     assert_eq!(impersonated[0]["impersonatedUser"]["groups"], json!(["builders", "system:authenticated"]));
     assert_ne!(impersonated[0]["user"]["username"], "ann");
     assert_eq!(impersonated[0]["responseStatus"]["code"], 403);
-    let strange = of("/api/v1/secrets");
+    assert!(of("/api/v1/secrets").is_empty(), "strangers have a file of their own");
+    let unproved = events(&data.join("audit-unauthenticated.log"));
+    let strange: Vec<_> = unproved.iter().filter(|event| event["requestURI"] == "/api/v1/secrets").collect();
     assert_eq!(strange[0]["user"]["username"], "system:anonymous");
     let stages: Vec<_> = of("/api/v1/configmaps?watch=1&timeoutSeconds=1")
         .iter()

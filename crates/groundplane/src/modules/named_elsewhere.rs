@@ -26,8 +26,8 @@ const EXCEPTIONS: [(&str, &str); 8] = [
 ];
 
 /// Words of domain kinds that the sources use for something else.
-const COMMON_WORDS: [&str; 8] =
-    ["links", "clusters", "ports", "nodes", "Node", "Cluster", "services", "locations"];
+const COMMON_WORDS: [&str; 10] =
+    ["Source", "sources", "links", "clusters", "ports", "nodes", "Node", "Cluster", "services", "locations"];
 /// Words of kinds that Kubernetes has too.
 const WORDS_OF_KUBERNETES: [&str; 7] = ["Role", "roles", "User", "users", "Group", "groups", "Service"];
 

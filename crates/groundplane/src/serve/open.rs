@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use apiserver::catalog::Kinds;
 use apiserver::index::Index;
 use reconcile::feature::FeatureGates;
-use store::{Embedded, Keys, Settings, Store, etcd};
+use store::{Embedded, Keys, Rules, Settings, Store, Window, etcd};
 
 use crate::failure::Failure;
 use crate::modules;
@@ -44,9 +45,45 @@ pub struct EtcdAccess {
     #[arg(long, value_name = "BYTES", default_value_t = MAX_REQUEST_BYTES)]
     max_request_bytes: usize,
 
+    /// The --quota-backend-bytes that etcd was started with. etcd 3.6 and later tell it themselves. History is let go of when
+    /// it is nearly used up.
+    #[arg(long, value_name = "BYTES", requires = "etcd")]
+    etcd_quota_bytes: Option<u64>,
+
     /// Prefix of all keys in etcd.
     #[arg(long, value_name = "PREFIX", default_value = PREFIX)]
     etcd_prefix: String,
+}
+
+/// How much of the recent past is kept for watches that resume.
+#[derive(clap::Args)]
+pub struct WindowFlags {
+    /// How long recent changes are kept, so that a client whose watch was cut can resume it.
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = age)]
+    watch_window: Duration,
+
+    /// Memory for recent changes, in MiB.
+    #[arg(long, value_name = "NUMBER", default_value_t = 64)]
+    watch_window_memory: usize,
+
+    /// Disk space in the data folder for recent changes that do not fit into memory, in MiB; 0 for none.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
+    watch_window_disk: u64,
+}
+
+impl WindowFlags {
+    fn window(&self) -> Window {
+        Window {
+            bytes: self.watch_window_memory << 20,
+            disk: self.watch_window_disk << 20,
+            age: self.watch_window,
+            ..Window::default()
+        }
+    }
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    cli::duration(text).ok_or_else(|| format!("{text:?} is not a duration such as 5m or 1h30m"))
 }
 
 /// The environment variable with the password of `--etcd-user`.
@@ -78,6 +115,9 @@ impl EtcdAccess {
         if self.max_request_bytes != MAX_REQUEST_BYTES {
             flag("--max-request-bytes", self.max_request_bytes.to_string());
         }
+        if let Some(bytes) = self.etcd_quota_bytes {
+            flag("--etcd-quota-bytes", bytes.to_string());
+        }
         if self.etcd_prefix != PREFIX {
             flag("--etcd-prefix", self.etcd_prefix.clone());
         }
@@ -95,13 +135,19 @@ pub async fn store(
     folder: &Path,
     endpoints: &[String],
     access: &EtcdAccess,
+    window: &WindowFlags,
     gates: &FeatureGates,
+    history_bytes: u64,
 ) -> Result<(Arc<dyn Store>, Arc<Kinds>), Failure> {
     let kinds = modules::kinds(gates).map_err(|error| Failure::new("registering the kinds", error))?;
     let model = Some(Arc::new(Index(kinds.clone())) as Arc<dyn store::Model>);
     if endpoints.is_empty() {
         let place = folder.join("store");
-        let opened = Embedded::open(&place, Settings { model, ..Settings::default() }).await;
+        let overflow = Some(place.clone());
+        let housekeeping = Rules { history_bytes, ..Rules::default() };
+        let settings =
+            Settings { model, housekeeping, window: window.window(), overflow, ..Settings::default() };
+        let opened = Embedded::open(&place, settings).await;
         let opened = opened
             .map_err(|error| Failure::new(format_args!("opening the store in {}", place.display()), error))?;
         return Ok((opened, kinds));
@@ -109,6 +155,9 @@ pub async fn store(
     let keys = Keys::open(folder).map_err(|error| Failure::new("reading the store's keys", error))?;
     let mut options = etcd_options(endpoints, access, keys)?;
     options.model = model;
+    options.window = window.window();
+    options.overflow = Some(folder.to_owned());
+    options.housekeeping.history_bytes = history_bytes;
     let opened = etcd::Etcd::open(options).await;
     let opened = opened.map_err(|error| {
         Failure::new(format_args!("opening the store on {}", endpoints.join(", ")), error)
@@ -121,6 +170,7 @@ pub fn etcd_options(endpoints: &[String], access: &EtcdAccess, keys: Keys) -> Re
     let mut options = etcd::Options::new(client(endpoints, access)?, access.etcd_prefix.clone(), keys);
     options.max_operations = access.max_txn_ops;
     options.max_bytes = access.max_request_bytes;
+    options.quota_bytes = access.etcd_quota_bytes;
     Ok(options)
 }
 

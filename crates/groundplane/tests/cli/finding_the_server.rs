@@ -150,3 +150,17 @@ fn a_support_bundle_holds_no_secret() {
     }
     assert!(count >= 9, "{count} files");
 }
+
+#[test]
+fn the_doctor_compares_a_server_with_the_threat_model() {
+    let ground = Ground::fresh();
+    let told = ground.told("doctor --security");
+    assert_eq!(told.code, 0, "{told:?}");
+    for check in ["anonymous", "everybody", "masters", "keys", "history"] {
+        assert!(told.out.contains(&format!("ok    {check}")), "{check}: {}", told.out);
+    }
+    ground.run("create clusterrolebinding open --clusterrole=edit --group=system:authenticated");
+    let told = ground.told("doctor --security");
+    assert!(told.code == 1 && told.out.contains("FAIL  everybody"), "{told:?}");
+    assert!(told.out.contains("ClusterRoleBinding open"), "{told:?}");
+}

@@ -93,7 +93,7 @@ async fn a_watch_resumes_after_cut_connections_and_a_restart_without_telling_any
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_whose_version_is_gone_lists_again_and_tells_the_difference() {
-    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let server = Server::fresh(GROUNDPLANE, &["--watch-window-disk", "0"]).unwrap();
     let address = server.client().address().to_owned();
     let direct = client_of(&server).await;
     let relay = Relay::start(&address).await;

@@ -9,7 +9,7 @@ use testbed::server::Server;
 use crate::{GROUNDPLANE, PATIENCE};
 
 /// A server whose cities are ready to be deployed to.
-fn server() -> Server {
+pub fn server() -> Server {
     let server =
         Server::fresh(GROUNDPLANE, &["--local-cities", "DFW,IAD", "--instances", "simulated"]).unwrap();
     let deadline = Instant::now() + PATIENCE;

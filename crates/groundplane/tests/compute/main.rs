@@ -3,6 +3,13 @@
 
 mod commands;
 mod containers;
+mod enabled;
+mod first_deploy;
+mod guide;
+mod image;
+mod inside;
+mod load;
+mod machine;
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -136,7 +136,7 @@ fn selectors_choose_by_label_and_field() {
             "a c kube-root-ca.crt"
         );
         assert_eq!(names("secrets --field-selector type=Opaque"), "plain");
-        let from_the_start = "default groundplane-sealed kube-node-lease kube-public kube-system milo-system";
+        let from_the_start = "default groundplane-sealed groundplane-sources kube-node-lease kube-public kube-system milo-system";
         assert_eq!(names("ns --field-selector status.phase=Active"), from_the_start);
         assert!(kubectl.refused("get cm --field-selector data.x=1").contains(
             "\"data.x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""

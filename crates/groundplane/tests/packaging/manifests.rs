@@ -216,3 +216,43 @@ async fn our_own_server_takes_the_objects_that_it_knows() {
         assert_eq!(answer.code, 201, "{}", answer.text());
     }
 }
+
+fn synchronizer(words: &[&str]) -> Option<Command> {
+    let mut command = Command::new(parts::find("helm/helm")?);
+    command.args(["template", "site", "--namespace", "infra"]).arg(packaging("helm/bcm-sync")).args(words);
+    Some(command)
+}
+
+/// The keys are those of the chart that synchronizers of BCM have had before.
+#[test]
+fn the_chart_of_a_synchronizer_takes_the_keys_that_are_known() {
+    let keys = [
+        "bcm.url=https://head.internal:8081",
+        "bcm.credentialsSecret=bcm-credentials",
+        "bcm.syncInterval=1m",
+        "certs.caBundle.configMap=ca-bundle",
+        "log.level=debug",
+        "log.headers=false",
+        "log.bodies=false",
+        "images.service=registry.example.com/groundplane:1",
+        "grpc.server.address=groundplane.infra.svc:443",
+    ];
+    let words: Vec<&str> = keys.iter().flat_map(|key| ["--set", key]).collect();
+    let Some(mut command) = synchronizer(&words) else {
+        return need::passed_over("helm was not fetched; `cargo xtask test` does that");
+    };
+    let objects = printed(&mut command);
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    assert_eq!(pod["containers"][0]["image"], "registry.example.com/groundplane:1");
+    assert!(texts(&pod["containers"][0]["args"]).starts_with(&["sync".to_owned(), "bcm".to_owned()]));
+    let volumes: Vec<_> = items(&pod["volumes"]).iter().map(|volume| volume.to_string()).collect();
+    assert!(volumes.iter().any(|volume| volume.contains("bcm-credentials")), "{volumes:?}");
+    let maps =
+        objects.iter().filter(|object| object["kind"] == "ConfigMap").map(|map| map["data"].to_string());
+    let maps: String = maps.collect();
+    for expected in ["https://head.internal:8081", "1m", "debug", "https://groundplane.infra.svc:443"] {
+        assert!(maps.contains(expected), "{expected}: {maps}");
+    }
+    let refused = synchronizer(&[]).unwrap().output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("bcm.url is required"));
+}

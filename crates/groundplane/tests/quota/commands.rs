@@ -30,7 +30,9 @@ async fn quota_is_shown_granted_and_explained() {
     large["metadata"]["labels"] = json!({"topology.datum.net/city-code": "DFW"});
     make(&client, &widgets("acme"), &large).await;
     make(&client, &widgets("acme"), &widget("small", 1)).await;
-    make(&client, &widgets("acme"), &widget("waits", 2)).await;
+    let mut waits = widget("waits", 2);
+    waits["metadata"]["labels"] = json!({"topology.datum.net/city-code": "IAD"});
+    let before = make(&client, &widgets("acme"), &waits).await;
     let shown = run(&server, &["quota", "--project", "acme"]).1;
     let wanted = "\
 Quota for project acme
@@ -38,8 +40,9 @@ Quota for project acme
 RESOURCE                   UNIT   LIMIT   USED   AVAILABLE   WAITING   USAGE
 shop.example.com/widgets   unit   4       4      0           1         [####################] 100%
 
-CITY             RESOURCE                   IN USE
-DFW [at limit]   shop.example.com/widgets   3
+CITY             RESOURCE                   IN USE   WAITING
+DFW [at limit]   shop.example.com/widgets   3        0
+IAD [at limit]   shop.example.com/widgets   0        1
 ";
     assert_eq!(shown, wanted);
     let json: Value =
@@ -65,6 +68,9 @@ DFW [at limit]   shop.example.com/widgets   3
     })
     .await;
     assert_eq!(run(&server, &["quota"]).0, 2, "a project has to be named");
+    // What was used, and the limit of then.
+    let then = before["metadata"]["resourceVersion"].as_str().unwrap();
+    assert_eq!(run(&server, &["quota", "--project", "acme", "--as-of", then]).1, wanted);
 }
 
 #[tokio::test]

@@ -86,7 +86,10 @@ async fn a_new_project_has_its_grants_with_the_commit_that_makes_it_and_a_later_
     make(&client, &grants(), &grant("more", "acme", 4)).await;
     assert_eq!(bucket(&client, "acme").await["status"]["limit"], 7);
     define_widgets(&client, "acme").await;
-    make(&client, &widgets("acme"), &widget("a", 7)).await;
+    let used = make(&client, &widgets("acme"), &widget("a", 7)).await;
+    let then = used["metadata"]["resourceVersion"].as_str().unwrap();
+    let usage = format!("{}/-/usage?asOf={then}", claims("acme"));
+    assert_eq!(get(&client, &usage).await["items"][0]["limit"], 7);
 
     assert_eq!(client.delete(&format!("{PROJECTS}/acme")).await.unwrap().code, 200);
     until("the project is gone", || async {
@@ -98,6 +101,8 @@ async fn a_new_project_has_its_grants_with_the_commit_that_makes_it_and_a_later_
     make_project(&client, "acme").await;
     let status = bucket(&client, "acme").await["status"].clone();
     assert_eq!((&status["limit"], &status["allocated"]), (&json!(3), &json!(0)));
+    let of_the_other = client.get(&usage).await.unwrap();
+    assert_eq!(of_the_other.code, 410, "the past of the other one is not told: {}", of_the_other.text());
 }
 
 #[tokio::test]

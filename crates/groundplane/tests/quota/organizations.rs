@@ -97,6 +97,9 @@ async fn an_organization_has_as_many_projects_as_it_is_granted() {
     let shown = commands::run(&server, &["quota", "--organization", "acme"]).1;
     let row: Vec<&str> = shown.lines().last().unwrap().split_whitespace().take(6).collect();
     assert_eq!(row, [OWNED, "project", "3", "3", "0", "0"], "{shown}");
+    let holders = commands::run(&server, &["quota", "explain", "projects", "--organization", "acme"]).1;
+    let holders: Vec<&str> = holders.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(holders, ["HOLDER", "Project/a", "Project/b", "Project/c"]);
     // A project that goes releases what it took.
     assert_eq!(client.delete(&format!("{PROJECTS}/a")).await.unwrap().code, 200);
     until("it is released", || async { sums("acme").await == [3, 2] }).await;

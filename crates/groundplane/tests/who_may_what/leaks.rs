@@ -265,3 +265,32 @@ async fn a_plan_names_nothing_that_its_rules_read_and_its_reader_may_not() {
         assert_eq!(says_hidden, !sees, "{}", stale.text());
     }
 }
+
+/// A rehearsed undo of everything names what would be taken back: only what whoever asks may see.
+#[tokio::test]
+async fn an_undo_tells_of_nothing_that_may_not_be_seen() {
+    let town = town().await;
+    let revisions = "/apis/groundplane.dev/v1alpha1/transactions";
+    // It is older than the town, and no controller changes it.
+    let namespace = town.admin.get("/api/v1/namespaces/default").await.unwrap().json();
+    let after = namespace["metadata"]["resourceVersion"].as_str().unwrap();
+    for undo in [json!({"after": after}), json!({"after": after, "skipForgotten": true, "force": true})] {
+        let asked = json!({"spec": {"undo": undo}});
+        for who in ["ann", "ben"] {
+            for path in [
+                format!("{revisions}?dryRun=All"),
+                format!("{revisions}?dryRun=All&diff=1"),
+                revisions.to_owned(),
+            ] {
+                let answer = town.person(who).post(&path, &asked).await.unwrap();
+                assert!(!answer.text().contains(HIDDEN), "{who} {path}: {}", answer.text());
+                assert!(!answer.text().contains("policybindings"), "{who} {path}: {}", answer.text());
+            }
+        }
+    }
+    // Ann sees her site in it, and that she may not take it back.
+    let asked =
+        json!({"spec": {"undo": {"after": after, "resources": [{"group": GROUP, "resource": "sites"}]}}});
+    let hers = town.person("ann").post(&format!("{revisions}?dryRun=All"), &asked).await.unwrap();
+    assert!(hers.text().contains("\"ams\""), "{}", hers.text());
+}

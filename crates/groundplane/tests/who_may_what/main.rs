@@ -4,9 +4,11 @@
 mod asking;
 mod defined;
 mod every_endpoint;
+mod every_rpc;
 mod iam;
 mod leaks;
 mod machines;
+mod minting;
 mod offboarding;
 mod questions;
 mod roles;
@@ -174,6 +176,21 @@ async fn acting_as_somebody_else_takes_permission_and_gives_only_theirs() {
         "users \"ann\" is forbidden: User \"system:serviceaccount:default:worker\" cannot impersonate resource \
          \"users\" in API group \"\" at the cluster scope"
     );
+}
+
+#[tokio::test]
+async fn history_names_who_acts_as_somebody_else() {
+    let server = Server::fresh(GROUNDPLANE, &[]).unwrap();
+    let admin = server.client();
+    let as_ann = admin.apart().with("impersonate-user", "ann").with("impersonate-group", "system:masters");
+    let map = json!({"metadata": {"name": "by-proxy"}});
+    assert_eq!(as_ann.post(MAPS, &map).await.unwrap().code, 201);
+    let labels = json!({"metadata": {"labels": {"a": "b"}}});
+    assert_eq!(admin.merge(&format!("{MAPS}/by-proxy"), &labels).await.unwrap().code, 200);
+    let history = admin.get(&format!("{MAPS}/by-proxy/history")).await.unwrap().json();
+    let items = history["items"].as_array().unwrap();
+    assert_eq!((&items[1]["user"], &items[1]["impersonatedBy"]), (&json!("ann"), &json!("system:admin")));
+    assert_eq!((&items[0]["user"], items[0].get("impersonatedBy")), (&json!("system:admin"), None));
 }
 
 fn review(kind: &str) -> Value {
