@@ -36,6 +36,8 @@ mod searching;
 mod shrinking;
 mod simulated;
 mod statuses;
+#[allow(dead_code, reason = "other tests ask it more")]
+mod tally;
 mod three_hosts;
 mod transactions;
 mod verbs;

@@ -1,7 +1,6 @@
 //! Sixty-four clients place, move, cable, slot and delete; racks shrink and reserve under them.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testbed::server::{Answer, Client};
@@ -10,10 +9,13 @@ use tokio::task::JoinSet;
 use crate::dice::Dice;
 use crate::hold;
 use crate::server::{Pair, Server};
+use crate::tally::Tally;
 use crate::watched::{State, follow};
 
 const CLIENTS: u64 = 64;
 const LASTS: Duration = Duration::from_secs(10);
+/// What has to have happened often enough for the test to mean something.
+const WANTED: [&str; 9] = ["place", "move", "remove", "cable", "uncable", "unplug", "slot", "resize", "name"];
 pub const ROOT: &str = "/apis/inventory.miloapis.com/v1alpha1";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -42,18 +44,16 @@ async fn nothing_is_ever_broken(servers: &[&Server]) {
     for plural in ["racks", "nodes", "ports", "cables"] {
         watchers.push(follow(servers[servers.len() - 1].client(), &format!("{ROOT}/{plural}")).await);
     }
+    let tally = Tally::new(LASTS, &WANTED, 5);
     let mut busy = JoinSet::new();
     for number in 0..CLIENTS {
         let server = servers[number as usize % servers.len()];
-        busy.spawn(try_to_break(server.client(), number));
+        busy.spawn(try_to_break(server.client(), number, tally.clone()));
     }
-    let mut codes: BTreeMap<(&str, u16), usize> = BTreeMap::new();
-    while let Some(counted) = busy.join_next().await {
-        for (what, count) in counted.unwrap() {
-            *codes.entry(what).or_default() += count;
-        }
+    while let Some(ended) = busy.join_next().await {
+        ended.unwrap();
     }
-    eprintln!("{codes:?}");
+    eprintln!("{tally}");
     make(&client, "racks", "end", json!({"siteRef": {"name": "s"}, "heightU": 1})).await;
     make(&client, "nodes", "end", host(json!({}))).await;
     make(&client, "ports", "end", port()).await;
@@ -69,23 +69,17 @@ async fn nothing_is_ever_broken(servers: &[&Server]) {
         told.iter().filter(|told| told.object["metadata"]["name"] == "end").map(|told| told.version).min();
     told.retain(|told| Some(told.version) < last);
     State::replay(&told, hold::everything);
-    for what in ["place", "move", "remove", "cable", "uncable", "unplug", "slot", "resize", "name"] {
-        let well = [200, 201].into_iter().filter_map(|code| codes.get(&(what, code))).sum::<usize>();
-        assert!(well > 5, "{what} hardly ever happened: {codes:?}");
-    }
+    tally.assert_enough();
 }
 
-async fn try_to_break(client: Client, number: u64) -> BTreeMap<(&'static str, u16), usize> {
+async fn try_to_break(client: Client, number: u64, tally: Tally) {
     let mut dice = Dice::new(number + 1);
-    let mut codes = BTreeMap::new();
-    let begun = Instant::now();
-    while begun.elapsed() < LASTS {
+    while tally.goes_on() {
         let (what, answer) = step(&client, &mut dice).await;
         let known = matches!(answer.code, 200 | 201 | 400 | 404 | 409 | 422);
         assert!(known, "{what}: {} {}", answer.code, answer.text());
-        *codes.entry((what, answer.code)).or_default() += 1;
+        tally.add(what, answer.code);
     }
-    codes
 }
 
 async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {

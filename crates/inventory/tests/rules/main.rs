@@ -6,6 +6,8 @@ mod dice;
 #[path = "../../../apiserver/tests/shelves/server.rs"]
 #[allow(dead_code, reason = "these tests don't do everything that the others do")]
 mod server;
+#[path = "../../../apiserver/tests/shelves/tally.rs"]
+mod tally;
 #[path = "../../../apiserver/tests/shelves/watched.rs"]
 #[allow(dead_code, reason = "these tests don't do everything that the others do")]
 mod watched;

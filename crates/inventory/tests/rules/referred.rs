@@ -1,7 +1,6 @@
 //! Sixty-four clients make, move and delete objects of all kinds that refer to each other; nothing is ever left without what it needs.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use krm::Object;
 use krm::kind::{Kind, Missing, OnDelete};
@@ -12,10 +11,13 @@ use tokio::task::JoinSet;
 use crate::at_once::ROOT;
 use crate::dice::Dice;
 use crate::server::{Pair, Server};
+use crate::tally::Tally;
 use crate::watched::{State, Told, follow, name_of};
 
 const CLIENTS: u64 = 64;
 const LASTS: Duration = Duration::from_secs(10);
+/// What has to have happened often enough for the test to mean something.
+const WANTED: [&str; 3] = ["make", "move", "delete"];
 /// How many names each kind has.
 const NAMES: u32 = 4;
 
@@ -39,17 +41,15 @@ async fn nothing_is_ever_missing(servers: &[&Server]) {
         let path = format!("{ROOT}/{}", kind.names.plural);
         watchers.push(follow(servers[servers.len() - 1].client(), &path).await);
     }
+    let tally = Tally::new(LASTS, &WANTED, 50);
     let mut busy = JoinSet::new();
     for number in 0..CLIENTS {
-        busy.spawn(try_to_break(servers[number as usize % servers.len()].client(), number));
+        busy.spawn(try_to_break(servers[number as usize % servers.len()].client(), number, tally.clone()));
     }
-    let mut codes: BTreeMap<(&str, u16), usize> = BTreeMap::new();
-    while let Some(counted) = busy.join_next().await {
-        for (what, count) in counted.unwrap() {
-            *codes.entry(what).or_default() += count;
-        }
+    while let Some(ended) = busy.join_next().await {
+        ended.unwrap();
     }
-    eprintln!("{codes:?}");
+    eprintln!("{tally}");
     let client = servers[0].client();
     for kind in ORDER {
         if kind == "cables" {
@@ -71,11 +71,10 @@ async fn nothing_is_ever_missing(servers: &[&Server]) {
         gone += usize::from(told.is_gone);
         what_is_needed_is_there(&kinds, state, told);
     });
-    assert!(gone > 50, "hardly anything ever went: {codes:?}");
-    for what in ["make", "move", "delete"] {
-        let well = [200, 201].into_iter().filter_map(|code| codes.get(&(what, code))).sum::<usize>();
-        assert!(well > 50, "{what} hardly ever happened: {codes:?}");
-        assert!(codes.contains_key(&(what, 400)), "{what} was never refused: {codes:?}");
+    assert!(gone > 50, "hardly anything ever went: {tally}");
+    tally.assert_enough();
+    for what in WANTED {
+        assert!(tally.has(what, 400), "{what} was never refused: {tally}");
     }
 }
 
@@ -127,17 +126,14 @@ const ORDER: [&str; 12] = [
     "circuits",
 ];
 
-async fn try_to_break(client: Client, number: u64) -> BTreeMap<(&'static str, u16), usize> {
+async fn try_to_break(client: Client, number: u64, tally: Tally) {
     let mut dice = Dice::new(number + 1);
-    let mut codes = BTreeMap::new();
-    let begun = Instant::now();
-    while begun.elapsed() < LASTS {
+    while tally.goes_on() {
         let (what, answer) = step(&client, &mut dice).await;
         let known = matches!(answer.code, 200 | 201 | 400 | 404 | 409 | 422);
         assert!(known, "{what}: {} {}", answer.code, answer.text());
-        *codes.entry((what, answer.code)).or_default() += 1;
+        tally.add(what, answer.code);
     }
-    codes
 }
 
 async fn step(client: &Client, dice: &mut Dice) -> (&'static str, Answer) {

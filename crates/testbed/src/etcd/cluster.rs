@@ -126,9 +126,15 @@ impl Cluster {
         self.await_healthy(member)
     }
 
-    /// SIGSTOP: connections stay open, nothing is answered.
+    /// SIGSTOP: connections stay open, nothing is answered. Returns when every thread has stopped, which on a busy
+    /// machine is later than the signal.
     pub fn pause(&self, member: usize) -> Result<(), Error> {
-        self.members[member].signal("STOP")
+        self.members[member].signal("STOP")?;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline && !self.members[member].stands_still() {
+            thread::sleep(PAUSE_BETWEEN_LOOKS);
+        }
+        Ok(())
     }
 
     /// SIGCONT: the member goes on where it was paused.

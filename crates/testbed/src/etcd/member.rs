@@ -69,6 +69,19 @@ impl Member {
             .map_err(|source| Error::Program { program: "kill".to_owned(), source })
     }
 
+    /// Whether every thread of the process is stopped by a signal, or there is none.
+    pub(super) fn stands_still(&self) -> bool {
+        let Some(child) = &self.child else { return true };
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", child.id())) else { return true };
+        threads.flatten().all(|thread| {
+            let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+            // The state follows the name, which stands in brackets and may hold anything.
+            stat.rsplit_once(')').is_none_or(|(_, rest)| {
+                matches!(rest.trim_start().as_bytes(), [b'T' | b't' | b'Z' | b'X', ..])
+            })
+        })
+    }
+
     /// An error with the end of the log if the process is gone.
     pub(super) fn still_runs(&mut self) -> Result<(), Error> {
         let ended = match &mut self.child {

@@ -31,7 +31,8 @@ async fn a_commit_that_nobody_waits_for_any_more_is_not_looked_out_for() {
 
     ground.cluster.pause(0).unwrap();
     let mut commit = store.commit(just("a", "2"));
-    assert!(tokio::time::timeout(Duration::from_millis(300), &mut commit).await.is_err());
+    let told = tokio::time::timeout(Duration::from_millis(300), &mut commit).await;
+    assert!(told.is_err(), "nobody is there to answer: {told:?}");
     assert_eq!(store.shared.marks.looked_out_for(), 1);
     drop(commit);
     assert_eq!(store.shared.marks.looked_out_for(), 0);
